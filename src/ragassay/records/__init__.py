@@ -1,0 +1,1 @@
+"""The nouns of the product, frozen, with canonical bytes. Each module says what it holds."""

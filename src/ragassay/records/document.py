@@ -1,0 +1,164 @@
+"""Documents, the corpus that they make, and its segmentation into passages. Knows no file format."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from ragassay.records.base import Digest, DocumentId, Instant, Metadata, PassageId, Record, require
+from ragassay.records.canonical import digest_of, digest_set, digest_text, is_digest
+from ragassay.records.text import is_instant
+
+Name = Annotated[str, Meta(min_length=1, max_length=512)]
+Count = Annotated[int, Meta(ge=0)]
+Rank = Annotated[int, Meta(ge=1)]
+
+Transform = Literal["slice", "decorated", "derived"]
+"""slice: the text is exactly its source; decorated: a heading or title is prefixed; derived: rewritten."""
+
+
+class Acl(Record, frozen=True, kw_only=True):
+    """Who may read: anybody with a listed user id, group or role. Empty admits nobody."""
+
+    roles: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+
+
+class DocumentRef(Record, frozen=True, kw_only=True):
+    """One version of one document."""
+
+    document_id: DocumentId
+    version: Name
+
+
+class Document(Record, frozen=True, kw_only=True):
+    """One version of one source text. Offsets into it are Unicode code points of `text`."""
+
+    document_id: Annotated[DocumentId, Meta(min_length=1, max_length=512)]
+    version: Name
+    text: str
+    """May be empty: some collections hold an empty document that is judged relevant."""
+    parser: Name
+    normaliser: Name
+    title: str | None = None
+    url: str | None = None
+    tenants: tuple[str, ...] | None = None
+    """`["*"]` is public; absent admits nobody."""
+    acl: Acl | None = None
+    valid_from: Instant | None = None
+    valid_until: Instant | None = None
+    supersedes: DocumentRef | None = None
+    metadata: Metadata = {}
+    lossy: bool = False
+    raw: Digest | None = None
+    """The raw bytes as a blob, when `lossy`."""
+
+    def __post_init__(self) -> None:
+        for moment in (self.valid_from, self.valid_until):
+            require(moment is None or is_instant(moment), f"{moment!r} is not an instant such as 2026-08-01T00:00:00Z")
+        require(self.raw is None or is_digest(self.raw), "raw must be a digest")
+
+    def entry(self) -> CorpusEntry:
+        """What the corpus digest covers of this document."""
+        about = {
+            "title": self.title or "",
+            "url": self.url or "",
+            "valid_from": self.valid_from or "",
+            "valid_until": self.valid_until or "",
+            "supersedes": self.supersedes or {},
+            "metadata": self.metadata,
+            "lossy": self.lossy,
+            "raw": self.raw or "",
+        }
+        access = {
+            "tenants": ["given", *sorted(set(self.tenants))] if self.tenants is not None else ["absent"],
+            "acl": ["absent"]
+            if self.acl is None
+            else [
+                "given",
+                sorted(set(self.acl.roles)),
+                sorted(set(self.acl.groups)),
+                sorted(set(self.acl.users)),
+            ],
+        }
+        return CorpusEntry(
+            document_id=self.document_id,
+            version=self.version,
+            text_digest=digest_text(self.text),
+            auth_digest=digest_of(access),
+            meta_digest=digest_of(about),
+            parser=self.parser,
+            normaliser=self.normaliser,
+        )
+
+
+class CorpusEntry(Record, frozen=True, kw_only=True):
+    """One line of the corpus digest: text, authorization and description each have a digest of their own."""
+
+    document_id: DocumentId
+    version: Name
+    text_digest: Digest
+    auth_digest: Digest
+    meta_digest: Digest
+    parser: Name
+    normaliser: Name
+
+
+class Corpus(Record, frozen=True, kw_only=True):
+    """An immutable set of document versions. Identity is `digest`; the rest says where the bytes are."""
+
+    digest: Digest
+    """`digest_set` over the digests of the entries, so mode and order do not count."""
+    documents: Count
+    mode: Literal["embedded", "referenced"]
+    blob: Digest
+    """Embedded: JSON lines of Document (zstd). Referenced: JSON lines of CorpusEntry (zstd)."""
+    default_tenants: tuple[str, ...] | None = None
+    """What the builder wrote into documents that named no tenant."""
+
+    @staticmethod
+    def digest_entries(entries: list[CorpusEntry]) -> Digest:
+        """The corpus digest of these entries."""
+        return digest_set(digest_of(entry) for entry in entries)
+
+
+class Span(Record, frozen=True, kw_only=True):
+    """Code points `start` to `end` (exclusive) of one version of one document."""
+
+    document_id: DocumentId
+    version: Name
+    start: Count
+    end: Count
+
+    def __post_init__(self) -> None:
+        require(self.start <= self.end, f"a span from {self.start} to {self.end} ends before it starts")
+
+
+class Passage(Record, frozen=True, kw_only=True):
+    """One chunk: its text and where in the corpus it comes from."""
+
+    passage_id: PassageId
+    text: str
+    sources: tuple[Span, ...]
+    transform: Transform
+
+
+class Segmentation(Record, frozen=True, kw_only=True):
+    """How a corpus was cut, and into what."""
+
+    corpus: Digest
+    chunker: Name
+    chunker_version: Name
+    parameters: Metadata
+    """Size, overlap, tokenizer, headings, tables: everything that the chunker was told."""
+    passages: Count
+    passages_digest: Digest
+    """`digest_set` over the digests of the passages."""
+    blob: Digest
+    """JSON lines of Passage (zstd), in document order."""
+
+    def identity(self) -> Digest:
+        """The digest that a Subject names: all but where the bytes are."""
+        return digest_of([self.corpus, self.chunker, self.chunker_version, self.parameters, self.passages_digest])

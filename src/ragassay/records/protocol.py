@@ -1,0 +1,153 @@
+"""The sealed protocol in three layers, the run that follows it, and the envelope around a run. Seals nothing itself."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from ragassay.records.base import Digest, Instant, Metadata, Record, require
+from ragassay.records.canonical import digest_of
+from ragassay.records.document import Count, Name
+from ragassay.records.text import is_instant
+
+
+class Stated(Record, frozen=True, kw_only=True):
+    """An identity that every manifest carries: its value, or why there is none."""
+
+    value: Name | None = None
+    absent: Name | None = None
+
+    def __post_init__(self) -> None:
+        require((self.value is None) != (self.absent is None), "give either the value or why there is none")
+
+
+class SystemIdentity(Record, frozen=True, kw_only=True):
+    """Everything of the system under test that can change a score, by its own word or by digest."""
+
+    name: Name
+    adapter: Literal["reference", "python", "http"]
+    retriever: Stated
+    generator: Stated
+    prompt: Stated
+    settings: Metadata
+    """Adapter settings that can change an answer: mapping, top_k, thresholds, budgets. No secrets, no endpoint."""
+    code: Digest | None = None
+    """Of the source file of a Python callable."""
+
+
+class Subject(Record, frozen=True, kw_only=True):
+    """First layer: what is examined. Its digest identifies a Run."""
+
+    corpus: Digest
+    segmentation: Stated
+    """The segmentation's identity, or why there is none."""
+    benchmark: Digest
+    system: SystemIdentity
+    as_of: Instant
+    seed: Count
+    repeats: Annotated[int, Meta(ge=1)]
+    top_k: Annotated[int, Meta(ge=1)]
+    history: Literal["gold", "live", "none"]
+    timeout_s: Annotated[float, Meta(gt=0)]
+    redaction: Digest
+
+    def __post_init__(self) -> None:
+        require(is_instant(self.as_of), "as_of must be an instant such as 2026-08-01T00:00:00Z")
+
+
+class Scoring(Record, frozen=True, kw_only=True):
+    """Second layer: how it is measured."""
+
+    measures: tuple[Name, ...]
+    """Canonical spellings."""
+    measure_versions: dict[str, str]
+    hold: Annotated[float, Meta(gt=0, le=1)]
+    tokenizer: Name
+    """Counts context tokens."""
+    normalisation: Name
+    """Of answer texts for exact_match and token_f1."""
+    level: Annotated[float, Meta(gt=0, lt=1)]
+    """Of confidence intervals."""
+    ties: Name
+    judges: tuple[Name, ...] = ()
+    abstention_rules: tuple[str, ...] = ()
+    """Regular expressions: an answer that matches one counts as abstained where the system names no outcome."""
+
+    def __post_init__(self) -> None:
+        require(bool(self.measures), "measures is empty: nothing would be scored")
+
+
+class Policy(Record, frozen=True, kw_only=True):
+    """Third layer: what would be decided. Without rules nothing can pass."""
+
+    name: Name
+    rules: tuple[Name, ...] = ()
+
+
+class Protocol(Record, frozen=True, kw_only=True):
+    """The three layers by digest, and the four identities that a reader looks for first."""
+
+    subject: Digest
+    scoring: Digest
+    policy: Digest
+    corpus_hash: Stated
+    retriever_version: Stated
+    prompt_hash: Stated
+    judge_model: Stated
+
+
+class Package(Record, frozen=True, kw_only=True):
+    """One installed distribution."""
+
+    name: Name
+    version: Name
+
+
+class Envelope(Record, frozen=True, kw_only=True):
+    """Circumstances of a run: sealed with it, outside its content digest."""
+
+    started_at: Instant
+    finished_at: Instant | None = None
+    code_revision: Stated
+    code_dirty: bool | None = None
+    python: Name
+    platform: Name
+    machine: Name
+    cpu_count: Count
+    packages: tuple[Package, ...]
+    hash_seed: Name
+    concurrency: Count
+    resumed: Count
+    ragassay_version: Name
+    clock: Name
+    """Which clocks were read."""
+
+
+class Run(Record, frozen=True, kw_only=True):
+    """The manifest of a finished (or abandoned) run."""
+
+    subject: Digest
+    protocol: Digest
+    state: Literal["complete", "failed"]
+    questions: Count
+    """Keys (query_id, repeat) that were to be asked."""
+    answered: Count
+    """Keys with a trace, failures included."""
+    failures: Count
+    content: Digest
+    """`digest_set` over the digests of the trace contents: equal for an identical rerun."""
+    contents: Digest
+    """Blob: JSON lines of TraceContent (zstd), sorted by key."""
+    measurements: Digest
+    """Blob: JSON lines of Measurements (zstd), sorted by key."""
+    texts: Digest
+    """Blob: JSON lines of {digest, text} (zstd): texts of items that are not passages of the segmentation."""
+    envelope: Digest
+    """Blob: Envelope."""
+    mixed: tuple[str, ...] = ()
+    """Reported version keys with more than one value in the run."""
+
+    def identity(self) -> Digest:
+        """The digest under which scores refer to this run: subject and content, not the circumstances."""
+        return digest_of([self.subject, self.content, self.state, str(self.questions)])
