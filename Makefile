@@ -1,0 +1,50 @@
+# Everything a person runs. `make demo` and `make test` are the README's two commands.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+OUT ?= demo-out
+
+.PHONY: install demo test check bench trials vectors lock clean
+
+install: $(VENV)/.core  ## the package into .venv, exact versions, hashes checked
+
+$(VENV)/.core: locks/core.lock locks/build.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed (found $$($(PYTHON) --version)); set PYTHON=/path/to/python3.11"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --require-hashes -r locks/core.lock -r locks/build.lock
+	$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.core locks/dev.lock
+	$(PIP) install --require-hashes -r locks/dev.lock
+	@touch $@
+
+demo: install  ## several hundred real questions to a sealed run and an HTML scorecard
+	$(BIN)/ragassay demo --out $(OUT)
+
+test: $(VENV)/.dev  ## the tests
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev  ## format, lint, types, imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev  ## speed, as ratios to peers in the same run
+	$(BIN)/python -m bench
+
+trials: $(VENV)/.dev  ## kills and full disks: minutes, not part of the tests
+	$(BIN)/python -m trials
+
+vectors: $(VENV)/.dev  ## golden vectors again; fails if any changed
+	$(BIN)/python tools/make_vectors.py
+	git diff --exit-code -- tests/vectors
+
+lock: $(VENV)/.dev  ## exact versions and hashes from pyproject.toml (no addresses)
+	$(BIN)/python tools/lock.py
+
+clean:
+	rm -rf $(VENV) $(OUT) trials-out build dist

@@ -1,0 +1,34 @@
+"""Write the lock files: exact versions and hashes, no address of any registry. Needs `uv` on the PATH or in the venv."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ["hatchling>=1.27", "editables>=0.5"]
+
+
+def compile_lock(target: str, *arguments: str) -> None:
+    """One lock file, resolved for the oldest Python that the project supports."""
+    uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
+    plain = ["--python-version", "3.11", "--generate-hashes", "--no-emit-index-url", "--no-header", "--no-annotate"]
+    command = [uv, "pip", "compile", *plain, "--quiet", "--output-file", str(ROOT / "locks" / target), *arguments]
+    subprocess.run(command, check=True, cwd=ROOT)
+
+
+def main() -> None:
+    """All three; the development lock may not move what the core lock has chosen."""
+    compile_lock("core.lock", "pyproject.toml")
+    with tempfile.NamedTemporaryFile("w", suffix=".in") as wanted:
+        wanted.write("\n".join(BUILD))
+        wanted.flush()
+        compile_lock("build.lock", wanted.name)
+    compile_lock("dev.lock", "--group", "dev", "--constraint", "locks/core.lock", "--constraint", "locks/build.lock")
+
+
+if __name__ == "__main__":
+    main()
