@@ -1,0 +1,21 @@
+"""Pure kernels on arrays: measures of ranked lists and of texts, each declared; it reads no trace and no store."""
+
+from ragassay.measures.declare import Declaration, declaration, declarations
+from ragassay.measures.outcome import Outcome
+from ragassay.measures.ranking import Column, column, one_list
+from ragassay.measures.spelling import Measure, parse
+from ragassay.measures.text import exact_match, token_f1
+
+__all__ = [
+    "Column",
+    "Declaration",
+    "Measure",
+    "Outcome",
+    "column",
+    "declaration",
+    "declarations",
+    "exact_match",
+    "one_list",
+    "parse",
+    "token_f1",
+]
