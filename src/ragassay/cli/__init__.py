@@ -1,0 +1,81 @@
+"""The command line: parse, call one room, show what it returned. One file a command; no judgement of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ragassay import __version__
+from ragassay.errors import ExitCode, RagassayError
+
+COMMANDS: dict[str, str] = {
+    "init": "Write a commented ragassay.toml and a small example that run as they are.",
+    "corpus": "Read documents, freeze them as a corpus and cut it into passages.",
+    "benchmark": "Read questions and labels, resolve quotes, freeze them as a benchmark.",
+    "seal": "Freeze subject, scoring and policy as one protocol; --check verifies every byte.",
+    "run": "Ask the system under test every question and keep everything that it did.",
+    "score": "Score a run: every question, every step, every class on its own.",
+    "report": "Write the scorecard as HTML, JSON and Markdown.",
+    "measures": "Print the glossary of measures.",
+    "measure": "TREC qrels and runs to numbers, without a store.",
+    "store": "Look into the store; `store check` re-hashes all of it.",
+    "schema": "Print the JSON Schema of a record, of the settings, or of the system contract.",
+    "doctor": "Say what this installation can and cannot do here.",
+    "demo": "Several hundred real questions to a sealed run and an HTML scorecard.",
+}
+"""Command -> one sentence; each lives in the module of its name."""
+
+
+def build_app():  # type: ignore[no-untyped-def]  # noqa: ANN201  cyclopts is imported only when a command line is read
+    """The cyclopts application; commands load when they are called."""
+    from cyclopts import App, Parameter
+
+    app = App(
+        name="ragassay",
+        help="Evaluate retrieval-augmented generation: sealed, counted, rebuildable.",
+        help_epilogue=(
+            "Exit codes: 0 done or pass; 1 a gate failed; 2 usage, settings or input; 3 inconclusive or review; "
+            "4 too many system or judge errors; 5 integrity; 130 interrupted."
+        ),
+        version=__version__,
+        default_parameter=Parameter(negative=()),
+        help_format="plaintext",
+    )
+    groups = {"corpus": ("add", "show"), "benchmark": ("build", "show"), "store": ("check", "refs", "show")}
+    for name, sentence in COMMANDS.items():
+        if name not in groups:
+            app.command(f"ragassay.cli.{name}:{name}", name=name, help=sentence)
+            continue
+        group = App(name=name, help=sentence, help_format="plaintext")
+        for verb in groups[name]:
+            group.command(f"ragassay.cli.{name}:{verb}", name=verb)
+        app.command(group)
+    app.register_install_completion_command()
+    return app
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command line and exit with its code; bad input never shows a traceback."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: list[str]) -> int:
+    """The exit code of one command line."""
+    from ragassay.cli import talk
+
+    try:
+        result = build_app()(arguments, result_action="return_value")
+        sys.stdout.flush()
+    except RagassayError as error:
+        talk.say_error(str(error))
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        talk.say_error("interrupted; what was finished is kept")
+        return int(ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.PASS)
+    except MemoryError:
+        talk.say_error("out of memory\n  hint: cut the input into smaller files")
+        return int(ExitCode.USAGE)
+    return int(result) if isinstance(result, int) else int(ExitCode.PASS)

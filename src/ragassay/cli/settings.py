@@ -1,0 +1,170 @@
+"""`ragassay.toml`: what may stand in it, read strictly, with the line of every complaint. Opens no store."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from ragassay.errors import RagassayError, UsageError
+from ragassay.records.base import Record
+from ragassay.records.canonical import parse_value
+from ragassay.records.text import instant
+
+FILE_NAME = "ragassay.toml"
+
+DEFAULT_MEASURES = (
+    "recall(rel=2)@5", "recall(rel=2)@20", "recall(rel=2,unit=document)@20", "hit(rel=2)@5", "precision(rel=2)@5",
+    "rr(rel=2)@20", "ndcg@5", "ndcg@10", "judged@10", "fact_coverage", "empty_retrieval", "context_precision(rel=2)",
+    "context_recall(rel=2)", "evidence_density(rel=2)", "unique_parents", "overlap_ratio", "context_tokens",
+    "dedup_coverage", "exact_match", "token_f1", "abstention_rate", "false_refusal", "unsupported_answer",
+)  # fmt: skip
+
+
+class StoreSettings(Record, frozen=True, kw_only=True):
+    """[store]"""
+
+    path: str = ".ragassay"
+
+
+class CorpusSettings(Record, frozen=True, kw_only=True):
+    """[corpus]"""
+
+    documents: str
+    """A JSON-lines file, or a folder of .txt and .md files."""
+    name: str = "corpus"
+    default_tenants: tuple[str, ...] | None = None
+    """What a document that names no tenant gets; leave out to keep such documents closed."""
+
+
+class SegmentationSettings(Record, frozen=True, kw_only=True):
+    """[segmentation]"""
+
+    chunker: Literal["tokens", "markdown"] = "tokens"
+    size: Annotated[int, Meta(ge=1)] = 200
+    overlap: Annotated[int, Meta(ge=0)] = 40
+
+
+class BenchmarkSettings(Record, frozen=True, kw_only=True):
+    """[benchmark]: either `cases`, or `topics` with `qrels`."""
+
+    cases: str | None = None
+    topics: str | None = None
+    qrels: str | None = None
+    join: Literal["id", "position"] = "id"
+    name: str = "benchmark"
+    version: str = "1"
+    completeness: Literal["complete", "pooled", "partial", "unknown"] = "unknown"
+
+    def __post_init__(self) -> None:
+        if (self.cases is None) == (self.topics is None) or (self.topics is None) != (self.qrels is None):
+            raise ValueError("give either cases, or topics together with qrels")
+
+
+class RunSettings(Record, frozen=True, kw_only=True):
+    """[run]"""
+
+    as_of: str
+    """The moment at which validity of documents and labels is judged; a date or an RFC 3339 time."""
+    name: str = "latest"
+    seed: Annotated[int, Meta(ge=0)] = 0
+    repeats: Annotated[int, Meta(ge=1)] = 1
+    top_k: Annotated[int, Meta(ge=1)] = 20
+    history: Literal["gold", "none"] = "gold"
+    timeout_s: Annotated[float, Meta(gt=0)] = 60.0
+    concurrency: Annotated[int, Meta(ge=1)] = 4
+    max_error_rate: Annotated[float, Meta(ge=0, le=1)] = 0.2
+    """The run stops when more than this part of all questions has failed."""
+
+
+class ScoringSettings(Record, frozen=True, kw_only=True):
+    """[scoring]"""
+
+    measures: tuple[str, ...] = DEFAULT_MEASURES
+    hold: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    normalisation: str = "squad"
+    level: Annotated[float, Meta(gt=0, lt=1)] = 0.95
+    abstention_rules: tuple[str, ...] = ()
+
+
+class RedactSettings(Record, frozen=True, kw_only=True):
+    """[redact]"""
+
+    patterns: dict[str, str] = {}
+    headers: tuple[str, ...] = ()
+
+
+class Settings(Record, frozen=True, kw_only=True):
+    """All of `ragassay.toml`."""
+
+    corpus: CorpusSettings
+    benchmark: BenchmarkSettings
+    system: dict[str, Any]
+    """`kind` is reference, python or http; the other keys belong to that kind."""
+    run: RunSettings
+    store: StoreSettings = StoreSettings()
+    segmentation: SegmentationSettings = SegmentationSettings()
+    scoring: ScoringSettings = ScoringSettings()
+    redact: RedactSettings = RedactSettings()
+
+
+def read_settings(path: Path) -> Settings:
+    """The settings in `path`; UsageError names file, line and field."""
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        raise UsageError(
+            f"there is no {path}", hint="`ragassay init` writes one that runs as it is; --config names another"
+        ) from None
+    except (OSError, UnicodeDecodeError) as cause:
+        raise UsageError(f"cannot be read: {cause}", file=str(path), hint="it must be a UTF-8 text file") from None
+    try:
+        loaded = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as cause:
+        line = re.search(r"line (\d+)", str(cause))
+        raise UsageError(
+            f"not TOML: {cause}", file=str(path), line=int(line[1]) if line else None, hint="see toml.io for the syntax"
+        ) from None
+    try:
+        settings = parse_value(Settings, _without_dates(loaded))
+        instant(settings.run.as_of)
+    except RagassayError as error:
+        field = error.field or ("run.as_of" if "date or time" in error.message or "offset" in error.message else "")
+        hint = error.hint if "ragassay schema" not in error.hint else "`ragassay init` writes a file with every key explained"
+        raise UsageError(
+            error.message, file=str(path), line=line_of(text, field, error.message), field=field, hint=hint
+        ) from None
+    return settings
+
+
+def _without_dates(value: Any) -> Any:
+    """TOML's own dates as text, which is how records hold them."""
+    if isinstance(value, dict):
+        return {key: _without_dates(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_without_dates(one) for one in value]
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def line_of(text: str, field: str, message: str = "") -> int | None:
+    """The line of a TOML text on which `section.key` is set (or which holds the unknown key that a message quotes)."""
+    unknown = re.search(r"unknown field '([^']+)'", message)
+    path = re.sub(r"\[\d+\]", "", field).split(".") if field else []
+    if unknown:
+        path = [*path, unknown[1]]
+    section = ""
+    best: int | None = None
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*\[\[?\s*([\w.\-\"]+)\s*\]\]?", line)
+        if header:
+            section = header[1]
+            if section.split(".") == path[: len(section.split("."))]:
+                best = number
+            continue
+        key = re.match(r"\s*[\"']?([\w\-.]+)[\"']?\s*=", line)
+        if key and [part for part in [*section.split("."), *key[1].split(".")] if part] == path:
+            return number
+    return best

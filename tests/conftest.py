@@ -1,0 +1,32 @@
+"""What all tests share: a clean environment, and the public data sets beside the repository."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared" / "data"
+
+
+def skip_or_fail(reason: str) -> None:
+    """Skip with a message; fail where everything is required to be there."""
+    if os.environ.get("RAGASSAY_REQUIRE_ALL"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of public data sets."""
+    if not SHARED.is_dir():
+        skip_or_fail("the public data sets are not beside the repository (../shared/data)")
+    return SHARED
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "RAGASSAY_STORE", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
