@@ -1,0 +1,26 @@
+"""Documents to a sealed corpus, the corpus to passages, text back to its place. Asks no system, ranks nothing."""
+
+from ragassay.corpus.access import Standing, standing, visible
+from ragassay.corpus.build import build, load
+from ragassay.corpus.folder import read_folder
+from ragassay.corpus.jsonl import read_jsonl
+from ragassay.corpus.reading import Reading
+from ragassay.corpus.resolve import Resolved, Resolver
+from ragassay.corpus.segment import CHUNKERS, chunk, load_passages, segment
+
+__all__ = [
+    "CHUNKERS",
+    "Reading",
+    "Resolved",
+    "Resolver",
+    "Standing",
+    "build",
+    "chunk",
+    "load",
+    "load_passages",
+    "read_folder",
+    "read_jsonl",
+    "segment",
+    "standing",
+    "visible",
+]
