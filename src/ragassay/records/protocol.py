@@ -95,6 +95,8 @@ class Protocol(Record, frozen=True, kw_only=True):
     retriever_version: Stated
     prompt_hash: Stated
     judge_model: Stated
+    objects: dict[Literal["corpus", "segmentation", "benchmark"], Digest] = {}
+    """Where the records are whose content the subject names: role -> record blob."""
 
 
 class Package(Record, frozen=True, kw_only=True):

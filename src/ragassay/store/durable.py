@@ -1,0 +1,144 @@
+"""Files that are whole and on the disk when a call returns: temp, fsync, link or rename, fsync of the folder.
+
+Knows nothing of digests, refs or records, deletes nothing but its own temporary files, and hides no failure:
+a failed fsync is a failed write. POSIX only (hard links, fsync of folders).
+"""
+# ruff: noqa: PTH102, PTH105, PTH108
+# Plain `os` calls, because their order is the point and the tests record it.
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import secrets
+import sys
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+from ragassay.errors import StoreError
+
+_HINTS = {
+    errno.ENOSPC: "the disk is full: free some space and repeat; nothing that was stored before is lost",
+    errno.EDQUOT: "the disk quota is used up: free some space and repeat; nothing that was stored before is lost",
+    errno.EFBIG: "a limit on file sizes is in force (ulimit -f): raise it and repeat; nothing stored before is lost",
+    errno.EROFS: "the file system is read-only: reading works; to write, use a store elsewhere",
+    errno.EACCES: "this user may not write there: change the permissions, or use a store elsewhere",
+    errno.EPERM: "not permitted: the file system may have no hard links, or the files belong to another user",
+    errno.EOPNOTSUPP: "the file system has no hard links: put the store on another one",
+    errno.EIO: "the disk reported an error: look at the system log before trusting it; run `ragassay store check`",
+    errno.EMFILE: "too many open files: raise the limit (ulimit -n) and repeat",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ENOTDIR: "a file stands where a folder should be: choose another name",
+    errno.EISDIR: "a folder stands where a file should be: choose another name",
+    errno.ENOTEMPTY: "a folder stands where a file should be: choose another name",
+}
+
+
+def failed(doing: str, path: Path | str, cause: OSError) -> StoreError:
+    """The StoreError for an operating system error: what was being done, where, and what to do next."""
+    hint = _HINTS.get(cause.errno or 0, "nothing that was stored before is lost; repeat when the cause is gone")
+    return StoreError(f"cannot {doing}: {cause.strerror or cause}", file=str(path), hint=hint)
+
+
+def sync_file(descriptor: int) -> None:
+    """Push a file's bytes to the disk itself (F_FULLFSYNC where fsync alone does not)."""
+    if sys.platform == "darwin":
+        import fcntl
+
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+        return
+    os.fsync(descriptor)
+
+
+def sync_folder(folder: Path) -> None:
+    """Push a folder's entries to the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_folder(folder: Path) -> bool:
+    """Make one folder if it is not there, and push its parent's entries; says whether it was made here."""
+    try:
+        os.mkdir(folder, 0o755)
+        made = True
+    except FileExistsError:
+        made = False
+    sync_folder(folder.parent)
+    return made
+
+
+def make_folders(top: Path, folder: Path) -> None:
+    """Make every folder from below `top` down to `folder`."""
+    for part in [*reversed(folder.relative_to(top).parents), folder.relative_to(top)][1:]:
+        make_folder(top / part)
+
+
+class Temporary:
+    """One new file in `folder`, hashed while it is written, that is then linked or renamed to its name.
+
+    Leaving the block without `link` or `replace`, or with an error, removes the file. A killed process leaves it
+    behind; it never has a final name, so it is never read as stored.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / f"{os.getpid()}-{secrets.token_hex(8)}"
+        self.size = 0
+        self._hash = hashlib.sha256()
+        self._descriptor = -1
+        self._gone = False
+
+    def __enter__(self) -> Temporary:
+        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        return self
+
+    @property
+    def hex(self) -> str:
+        """SHA-256 of what was written so far."""
+        return self._hash.hexdigest()
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Add bytes; a short write is continued."""
+        self._hash.update(data)
+        self.size += len(data)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._descriptor, rest) :]
+
+    def finish(self, mode: int) -> None:
+        """Push the bytes to the disk and set the permissions; nothing can be written afterwards."""
+        sync_file(self._descriptor)
+        os.fchmod(self._descriptor, mode)
+        descriptor, self._descriptor = self._descriptor, -1
+        os.close(descriptor)
+
+    def link(self, final: Path) -> bool:
+        """Give the file its final name unless that name is taken (False); push the folder either way.
+
+        The folder is pushed on False too: the one who took the name may not have done it yet.
+        """
+        try:
+            os.link(self.path, final)
+            new = True
+        except FileExistsError:
+            new = False
+        sync_folder(final.parent)
+        return new
+
+    def replace(self, final: Path) -> None:
+        """Give the file its final name in place of what had it, and push the folder."""
+        os.replace(self.path, final)
+        self._gone = True
+        sync_folder(final.parent)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._descriptor >= 0:
+            with suppress(OSError):
+                os.close(self._descriptor)
+        if not self._gone:
+            with suppress(OSError):
+                os.unlink(self.path)

@@ -1,0 +1,202 @@
+"""The store: one folder of blobs, refs and journals, behind the calls that the other rooms use. Computes no score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+from ragassay.errors import RecordError, StoreError
+from ragassay.records.base import Digest, Record
+from ragassay.records.canonical import canonical_bytes, is_digest, load_json, parse
+from ragassay.store import durable, lines
+from ragassay.store.blobs import BLOBS, TEMPORARY, Blobs
+from ragassay.store.refs import REFS, Ref, Refs
+
+T = TypeVar("T", bound=Record)
+HEADER = "store.json"
+JOURNALS = "journals"
+INDEX = "index.sqlite"
+FORMAT = {"format": "ragassay-store/1", "gc": "none/1"}
+"""What `store.json` says. `gc`: the protocol under which blobs may be deleted; `none/1`: never."""
+_LAYOUT = {HEADER, "blobs", REFS, TEMPORARY, JOURNALS, INDEX}
+
+
+class Store:
+    """Blobs by digest, names for some of them, and a place for journals, in one folder.
+
+    Safe for many processes at once: a blob is linked into place whole, a ref is replaced whole, and both are on the
+    disk when the call returns. Several stores on one folder are one store. Local POSIX file systems only.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._blobs = Blobs(path)
+        self._refs = Refs(path)
+
+    @classmethod
+    def open(cls, path: Path | str, *, create: bool = False) -> Store:
+        """Open the store in a folder; with `create`, make it there first if there is none.
+
+        Raises StoreError if the folder is no store, was made by another version, or cannot be made.
+        """
+        root = Path(path)
+        if create and not (root / HEADER).exists():
+            _create(root)
+        _check_header(root)
+        return cls(root)
+
+    def put(self, data: bytes) -> Digest:
+        """Store bytes; they are on the disk when this returns (StoreError otherwise, and nothing is lost)."""
+        return self._blobs.put(data)
+
+    def get(self, digest: str) -> bytes:
+        """The bytes of a digest, hashed again (IntegrityError if missing or damaged)."""
+        return self._blobs.get(digest)
+
+    def __contains__(self, digest: str) -> bool:
+        return digest in self._blobs
+
+    def blob_path(self, digest: str) -> Path:
+        """The file of a digest, there or not."""
+        return self._blobs.path(digest)
+
+    def put_record(self, record: Record) -> Digest:
+        """Store a record's canonical bytes; the digest is `digest_of(record)`."""
+        return self.put(canonical_bytes(record))
+
+    def get_record(self, kind: type[T], digest: str) -> T:
+        """A record by digest (IntegrityError if missing or damaged, RecordError if it is of another kind)."""
+        return parse(kind, self.get(digest), file=digest)
+
+    def put_lines(self, records: Iterable[Record | dict[str, Any]]) -> Digest:
+        """Store records or plain objects as canonical JSON lines (zstd), in the order given."""
+        return self._blobs.put_stream(lines.pack(records))
+
+    @overload
+    def get_lines(self, kind: type[T], digest: str) -> Iterator[T]: ...
+    @overload
+    def get_lines(self, kind: type[dict[str, Any]], digest: str) -> Iterator[dict[str, Any]]: ...
+    def get_lines(self, kind: Any, digest: str) -> Iterator[Any]:
+        """The records (or, with `dict`, plain objects) of a blob of lines, one at a time.
+
+        The whole blob is hashed before the first one comes. A line has at most `canonical.MAX_BYTES` bytes.
+        """
+        numbered = enumerate(self.get_raw_lines(digest), 1)
+        if issubclass(kind, dict):
+            return (lines.read_object(line, name=digest, number=number) for number, line in numbered)
+        return (lines.read_record(kind, line, name=digest, number=number) for number, line in numbered)
+
+    def get_raw_lines(self, digest: str) -> Iterator[bytes]:
+        """The lines of a blob as bytes; the digest of a stored record is the digest of its line."""
+        return lines.unpack(self.get(digest), name=digest)
+
+    def set_ref(self, name: str, digest: str, kind: str | type[Record] | None = None) -> None:
+        """Point a name such as `run/demo` at a blob that is already stored; replaces what it pointed to.
+
+        `kind` is a record or its name; by default the first part of the name says it.
+        """
+        if digest not in self._blobs:
+            raise StoreError(f"cannot point {name} at {digest}: it is not stored", hint="store the blob first")
+        self._refs.set(name, Digest(digest), kind)
+
+    def ref(self, name: str) -> Digest:
+        """The digest that a name stands for (StoreError with a did-you-mean)."""
+        return self._refs.get(name).digest
+
+    def refs(self, prefix: str = "") -> list[Ref]:
+        """All names that begin with `prefix`, sorted."""
+        return [self._refs.get(name) for name in self._refs.names(prefix)]
+
+    def resolve(self, text: str, kind_prefix: str = "run") -> Digest:
+        """The digest that a person means: a name, `latest`, a digest, or the beginning of one (4 digits or more).
+
+        A name may leave out `kind_prefix/`. `latest` is the name under `kind_prefix/` that was set last. A beginning
+        is looked for among the names of this kind first, then among all blobs. StoreError if none or several fit.
+        """
+        kind = kind_prefix.strip("/")
+        if text == "latest":
+            return self._latest(kind)
+        if is_digest(text):
+            if text in self._blobs:
+                return Digest(text)
+            raise StoreError(f"{text} is not in this store", hint="`ragassay store list` shows what is")
+        known = self._refs.names()
+        for name in (text, f"{kind}/{text}"):
+            if name in known:
+                return self.ref(name)
+        start = text.removeprefix("sha256:")
+        if len(start) >= 4 and not set(start) - set("0123456789abcdef"):
+            return self._begun(start, kind)
+        return self.ref(text if "/" in text else f"{kind}/{text}")
+
+    def _latest(self, kind: str) -> Digest:
+        names = self._refs.names(f"{kind}/")
+        if not names:
+            raise StoreError(f"there is no {kind} in this store yet", hint=f"make one first; names begin with {kind}/")
+        return self.ref(max(names, key=lambda name: (self._refs.path(name).stat().st_mtime_ns, name)))
+
+    def _begun(self, start: str, kind: str) -> Digest:
+        own = {one.digest for one in self.refs(f"{kind}/") if one.digest.startswith(f"sha256:{start}")}
+        found = sorted(own) or self._blobs.beginning_with(start)
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise StoreError(f"nothing in this store begins with {start}", hint="`ragassay store list` shows what is")
+        raise StoreError(
+            f"{len(found)} digests begin with {start}",
+            hint=f"write more of it: {', '.join(one[7:23] for one in found[:4])}",
+        )
+
+    def journal_path(self, subject: str) -> Path:
+        """Where the journal of the job on this subject is kept; the folder is there."""
+        if not is_digest(subject):
+            raise StoreError(f"{subject!r} is not a digest", hint="a journal belongs to the digest of a subject")
+        return self.path / JOURNALS / f"{subject.removeprefix('sha256:')}.journal"
+
+
+def _create(root: Path) -> None:
+    """Make the folders, and the header last, so that a half-made store is no store."""
+    try:
+        if root.exists() and (others := {one.name for one in root.iterdir()} - _LAYOUT):
+            raise StoreError(
+                f"the folder holds other things ({', '.join(sorted(others)[:3])})",
+                file=str(root),
+                hint="name an empty or a new folder",
+            )
+        missing = [one for one in (root, *root.parents) if not one.exists()]
+        for folder in (*reversed(missing), root / "blobs", root / BLOBS):
+            durable.make_folder(folder)
+        for name in (REFS, TEMPORARY, JOURNALS):
+            durable.make_folder(root / name)
+        with durable.Temporary(root / TEMPORARY) as temporary:
+            temporary.write(canonical_bytes(FORMAT) + b"\n")
+            temporary.finish(0o644)
+            temporary.link(root / HEADER)
+    except OSError as cause:
+        raise durable.failed("make a store", root, cause) from cause
+
+
+def _check_header(root: Path) -> None:
+    header = root / HEADER
+    try:
+        found = load_json(header.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise StoreError(
+            "this is not a store",
+            file=str(root),
+            hint="name the folder that holds store.json, or make one: ragassay init",
+        ) from None
+    except OSError as cause:
+        raise durable.failed("open the store", header, cause) from cause
+    except RecordError as cause:
+        raise StoreError(f"store.json is damaged: {cause.message}", file=str(header), hint="restore it") from cause
+    for key, wanted in FORMAT.items():
+        if not isinstance(found, dict) or found.get(key) != wanted:
+            got = found.get(key) if isinstance(found, dict) else found
+            raise StoreError(
+                f"a store with {key} {got!r}; this version reads {wanted!r}",
+                file=str(header),
+                field=key,
+                hint="use the version of ragassay that made it",
+            )
