@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from ragassay.records.base import Digest, DocumentId, EvidenceId, FactId, Instant, QueryId, Record, require
 from ragassay.records.document import Count, Name
-from ragassay.records.text import is_instant
+from ragassay.records.text import in_order, is_instant
 
 CaseClass = Literal["answerable", "unanswerable", "multi_hop", "adversarial", "cross_tenant"]
 Answerable = Literal["yes", "no", "partial", "not_applicable"]
@@ -69,6 +69,7 @@ class Fact(Record, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         require(bool(self.any_of), "any_of is empty: a fact needs at least one set of evidence")
         require(all(self.any_of), "a set in any_of is empty: it would always be held")
+        require(all(len(one) == len(set(one)) for one in self.any_of), "a set in any_of names one evidence twice")
 
 
 class ReferenceAnswer(Record, frozen=True, kw_only=True):
@@ -121,7 +122,7 @@ class Case(Record, frozen=True, kw_only=True):
     principal: Principal | None = None
     conversation: Conversation | None = None
     risk: Literal["high", "moderate", "low"] | None = None
-    slice: tuple[str, ...] = ()
+    slice: tuple[Name, ...] = ()
     """Words (`long-tail`) or `dimension=value` (`language=de`)."""
     valid_from: Instant | None = None
     valid_until: Instant | None = None
@@ -131,14 +132,18 @@ class Case(Record, frozen=True, kw_only=True):
     notes: str | None = None
     label: LabelProvenance | None = None
     lossy: bool = False
+    raw: Digest | None = None
+    """The raw bytes as a blob, when `lossy`."""
 
     def __post_init__(self) -> None:
         require(self.risk != "high" or bool(self.notes), "risk high needs a note that says why")
         for moment in (self.valid_from, self.valid_until):
             require(moment is None or is_instant(moment), f"{moment!r} is not an instant such as 2026-08-01T00:00:00Z")
+        require(in_order(self.valid_from, self.valid_until), "valid_until is before valid_from")
         require(self.expect is None or bool(self.expect), "expect is empty: name at least one outcome, or leave it out")
         ids = [one.id for one in self.evidence or ()]
         require(len(ids) == len(set(ids)), "two pieces of evidence have one id")
+        require(len(self.slice) == len(set(self.slice)), "one slice stands twice")
         names = [fact.id for fact in self.facts]
         require(len(names) == len(set(names)), "two facts have one id")
         used = {one for fact in self.facts for group in fact.any_of for one in group}
@@ -170,8 +175,7 @@ class CaseLine(Case, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         require(self.relevant is None or self.evidence is None, "relevant and evidence are both present; keep one")
-        if self.relevant is None:
-            Case.__post_init__(self)
+        self.to_case()
 
     def to_case(self) -> Case:
         """The stored form: `relevant` expanded to document-level evidence r1..rn, class and truth filled in."""

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from ragassay.records.base import Digest, DocumentId, Instant, Metadata, PassageId, Record, require
 from ragassay.records.canonical import digest_of, digest_set, digest_text, is_digest
-from ragassay.records.text import is_instant
+from ragassay.records.text import in_order, is_instant
 
 Name = Annotated[str, Meta(min_length=1, max_length=512)]
 Count = Annotated[int, Meta(ge=0)]
@@ -58,6 +58,7 @@ class Document(Record, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         for moment in (self.valid_from, self.valid_until):
             require(moment is None or is_instant(moment), f"{moment!r} is not an instant such as 2026-08-01T00:00:00Z")
+        require(in_order(self.valid_from, self.valid_until), "valid_until is before valid_from")
         require(self.raw is None or is_digest(self.raw), "raw must be a digest")
 
     def entry(self) -> CorpusEntry:

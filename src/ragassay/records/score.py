@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from ragassay.records.base import Digest, QueryId, Record, require
 from ragassay.records.case import CaseClass
 from ragassay.records.document import Count, Name
@@ -57,7 +59,7 @@ class Observation(Record, frozen=True, kw_only=True):
 class Population(Record, frozen=True, kw_only=True):
     """Which questions a number is about. Different populations are never pooled."""
 
-    class_: CaseClass
+    class_: CaseClass = msgspec.field(name="class")
     slice: Name | None = None
 
     def __str__(self) -> str:

@@ -9,8 +9,26 @@ from typing import NamedTuple
 from ragassay.errors import RecordError
 from ragassay.records.base import Instant
 
-_STORED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCK = "[0-9]{2}:[0-9]{2}:[0-9]{2}"
+_TIME = f"{_DAY}[Tt ]{_CLOCK}(\\.[0-9]{{1,6}})?([Zz]|[+-][0-9]{{2}}:[0-9]{{2}})"
+DIGEST_PATTERN = "sha256:[0-9a-f]{64}"
+INSTANT_PATTERN = f"({_DAY}|{_TIME})"
+"""What `instant` reads; the calendar is checked besides."""
+_STORED_FORM = re.compile(f"{_DAY}T{_CLOCK}(\\.[0-9]{{6}})?Z")
+_READ_FORM = re.compile(INSTANT_PATTERN)
+_DIGEST = re.compile(DIGEST_PATTERN)
+
+
+def is_digest(text: str) -> bool:
+    """Whether `text` is `sha256:` and 64 lower-case hexadecimal digits."""
+    return _DIGEST.fullmatch(text) is not None
+
+
+def shown(text: str, *, limit: int = 80) -> str:
+    """Foreign text fit for a message: what does not print (control signs, lone surrogates) escaped, long text cut."""
+    cut = text if len(text) <= limit else text[: limit - 1] + "…"
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in cut)
 
 
 class CleanText(NamedTuple):
@@ -52,23 +70,23 @@ def instant(text: str) -> Instant:
     >>> instant("2026-08-01"), instant("2026-08-01T02:00:00+02:00")
     ('2026-08-01T00:00:00Z', '2026-08-01T00:00:00Z')
     """
-    hint = "write a date (2026-08-01) or an RFC 3339 time with its offset (2026-08-01T09:30:00Z)"
+    hint = "write a date (2026-08-01) or an RFC 3339 time with its offset (2026-08-01T09:30:00Z), at most microseconds"
+    if not _READ_FORM.fullmatch(text):
+        raise RecordError(f"'{shown(text)}' is not a date, nor a time with its offset from UTC", hint=hint)
     try:
-        moment = datetime.fromisoformat(text + "T00:00:00+00:00" if _DATE.fullmatch(text) else text)
+        moment = datetime.fromisoformat(text + "T00:00:00+00:00" if len(text) == len("2026-08-01") else text.upper())
     except ValueError:
-        raise RecordError(f"{text!r} is not a date or time", hint=hint) from None
-    if moment.tzinfo is None:
-        raise RecordError(f"{text!r} has no offset from UTC", hint=hint)
+        raise RecordError(f"'{text}' is not in the calendar", hint=hint) from None
     try:
         stored = moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
     except OverflowError:
-        raise RecordError(f"{text!r} is outside the years 1 to 9999 in UTC", hint=hint) from None
+        raise RecordError(f"'{text}' is outside the years 1 to 9999 in UTC", hint=hint) from None
     return Instant(stored)
 
 
 def is_instant(text: str) -> bool:
     """Whether `text` is an instant in its stored form."""
-    if not _STORED.fullmatch(text):
+    if not _STORED_FORM.fullmatch(text):
         return False
     try:
         return instant(text) == text
@@ -82,3 +100,10 @@ def valid_at(valid_from: Instant | None, valid_until: Instant | None, at: Instan
     if valid_from is not None and moment < datetime.fromisoformat(valid_from):
         return False
     return valid_until is None or moment < datetime.fromisoformat(valid_until)
+
+
+def in_order(valid_from: Instant | None, valid_until: Instant | None) -> bool:
+    """Whether a validity window does not end before it begins; an absent end is open."""
+    if valid_from is None or valid_until is None:
+        return True
+    return datetime.fromisoformat(valid_from) <= datetime.fromisoformat(valid_until)

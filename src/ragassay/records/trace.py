@@ -49,7 +49,7 @@ class Item(Record, frozen=True, kw_only=True):
     def identity(self) -> tuple[object, ...]:
         """What makes two items the same: their sources, else their text, else their id."""
         if self.sources:
-            return ("sources", *((s.document_id, s.version, s.start, s.end) for s in self.sources))
+            return ("sources", *sorted((s.document_id, s.version, s.start, s.end) for s in self.sources))
         return ("text", self.text_digest) if self.text_digest else ("id", self.item_id)
 
 
