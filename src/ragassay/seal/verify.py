@@ -1,0 +1,140 @@
+"""Everything that a protocol or a run reaches, hashed again, before anything is scored. Repairs and scores nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from ragassay.errors import IntegrityError, RecordError
+from ragassay.records.base import Record
+from ragassay.records.canonical import digest_bytes, digest_of, digest_set
+from ragassay.records.case import Benchmark
+from ragassay.records.document import Corpus, CorpusEntry, Document, Segmentation
+from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
+from ragassay.seal.freeze import stated
+from ragassay.store import Store
+
+T = TypeVar("T", bound=Record)
+HINT = "restore it from a copy of the store or build it again; `ragassay store check` names every damaged object"
+
+
+def verify(store: Store, protocol_digest: str) -> None:
+    """Re-hash all that a protocol reaches and compute its content digests again; returns only if all agree.
+
+    Covers the protocol, its three layers, the corpus (its digest from every document's text, authorization and
+    description), the segmentation (`passages_digest`), the benchmark (`cases_digest`) and raw bytes of lossy
+    documents. Raises IntegrityError with the role (`field`) and the object that is not what it should be.
+    """
+    protocol = _record(store, Protocol, protocol_digest, "protocol")
+    subject = _record(store, Subject, protocol.subject, "subject")
+    scoring = _record(store, Scoring, protocol.scoring, "scoring")
+    _record(store, Policy, protocol.policy, "policy")
+    for role, said in stated(subject, scoring).items():
+        _same(f"protocol.{role}", getattr(protocol, role), said, protocol_digest)
+    if subject.redaction in store:
+        with _role("redaction"):
+            store.get(subject.redaction)
+    _verify_corpus(store, subject, protocol)
+    _verify_segmentation(store, subject, protocol)
+    _verify_benchmark(store, subject, protocol)
+
+
+def verify_run(store: Store, run_digest: str) -> Run:
+    """Re-hash a run's manifest and blobs and its protocol, and compute its content digest again.
+
+    Raises IntegrityError with the role and the object. Returns the manifest.
+    """
+    run = _record(store, Run, run_digest, "run")
+    verify(store, run.protocol)
+    protocol = store.get_record(Protocol, run.protocol)
+    _same("run.subject", run.subject, protocol.subject, run_digest)
+    digests = _line_digests(store, run.contents, "run.contents")
+    _same("run.answered", run.answered, len(digests), run_digest)
+    _same("run.content", run.content, digest_set(digests), run_digest)
+    _same("run.measurements", len(digests), len(_line_digests(store, run.measurements, "run.measurements")), run_digest)
+    _line_digests(store, run.texts, "run.texts")
+    _record(store, Envelope, run.envelope, "run.envelope")
+    return run
+
+
+def _verify_corpus(store: Store, subject: Subject, protocol: Protocol) -> None:
+    digest = _named(protocol, "corpus")
+    corpus = _record(store, Corpus, digest, "corpus")
+    _same("corpus", subject.corpus, corpus.digest, digest)
+    with _role("corpus.blob"):
+        if corpus.mode == "embedded":
+            entries = []
+            for document in store.get_lines(Document, corpus.blob):
+                entries.append(digest_of(document.entry()))
+                if document.raw is not None:
+                    store.get(document.raw)
+        else:
+            entries = [digest_of(entry) for entry in store.get_lines(CorpusEntry, corpus.blob)]
+    _same("corpus.documents", corpus.documents, len(entries), corpus.blob)
+    _same("corpus.digest", corpus.digest, digest_set(entries), corpus.blob)
+
+
+def _verify_segmentation(store: Store, subject: Subject, protocol: Protocol) -> None:
+    if subject.segmentation.value is None:
+        return
+    digest = _named(protocol, "segmentation")
+    cut = _record(store, Segmentation, digest, "segmentation")
+    _same("segmentation", subject.segmentation.value, cut.identity(), digest)
+    _same("segmentation.corpus", subject.corpus, cut.corpus, digest)
+    passages = _line_digests(store, cut.blob, "segmentation.blob")
+    _same("segmentation.passages", cut.passages, len(passages), cut.blob)
+    _same("segmentation.passages_digest", cut.passages_digest, digest_set(passages), cut.blob)
+
+
+def _verify_benchmark(store: Store, subject: Subject, protocol: Protocol) -> None:
+    digest = _named(protocol, "benchmark")
+    _same("benchmark", subject.benchmark, digest, digest)
+    benchmark = _record(store, Benchmark, digest, "benchmark")
+    _same("benchmark.corpus", subject.corpus, benchmark.corpus, digest)
+    cases = _line_digests(store, benchmark.blob, "benchmark.blob")
+    _same("benchmark.cases", benchmark.cases, len(cases), benchmark.blob)
+    _same("benchmark.cases_digest", benchmark.cases_digest, digest_set(cases), benchmark.blob)
+
+
+def _named(protocol: Protocol, role: str) -> str:
+    digest = {str(key): value for key, value in protocol.objects.items()}.get(role)
+    if digest is None:
+        raise IntegrityError(
+            f"the protocol does not say where its {role} is", field=f"protocol.objects.{role}", hint="seal it again"
+        )
+    return digest
+
+
+def _line_digests(store: Store, blob: str, role: str) -> list[str]:
+    """The digest of each record of a blob: its lines are canonical, so the bytes of a line are the record's."""
+    with _role(role):
+        return [digest_bytes(line) for line in store.get_raw_lines(blob)]
+
+
+def _record(store: Store, kind: type[T], digest: str, role: str) -> T:
+    with _role(role):
+        return store.get_record(kind, digest)
+
+
+@contextmanager
+def _role(role: str) -> Iterator[None]:
+    """What goes wrong inside is an IntegrityError that names the role of the object."""
+    try:
+        yield
+    except IntegrityError as error:
+        error.message = f"the {role} of this protocol: {error.message}"
+        raise error.at(field=role)  # noqa: B904  the same error, with its role
+    except RecordError as error:
+        raise IntegrityError(
+            f"the {role} is not what it should be: {error.message}",
+            file=error.file,
+            line=error.line,
+            field=".".join(part for part in (role, error.field) if part),
+            hint=HINT,
+        ) from error
+
+
+def _same(role: str, wanted: object, got: object, digest: str) -> None:
+    if wanted != got:
+        raise IntegrityError(f"{role}: sealed as {wanted}, found as {got} in {digest}", field=role, hint=HINT)
