@@ -11,15 +11,14 @@ from ragassay.records.base import Digest, Record
 from ragassay.records.canonical import canonical_bytes, is_digest, load_json, parse
 from ragassay.store import durable, lines
 from ragassay.store.blobs import BLOBS, TEMPORARY, Blobs
+from ragassay.store.check import LAYOUT, CheckReport, Level, check
 from ragassay.store.refs import REFS, Ref, Refs
 
 T = TypeVar("T", bound=Record)
 HEADER = "store.json"
 JOURNALS = "journals"
-INDEX = "index.sqlite"
 FORMAT = {"format": "ragassay-store/1", "gc": "none/1"}
 """What `store.json` says. `gc`: the protocol under which blobs may be deleted; `none/1`: never."""
-_LAYOUT = {HEADER, "blobs", REFS, TEMPORARY, JOURNALS, INDEX}
 
 
 class Store:
@@ -108,6 +107,18 @@ class Store:
         """All names that begin with `prefix`, sorted."""
         return [self._refs.get(name) for name in self._refs.names(prefix)]
 
+    def ref_names(self) -> list[str]:
+        """All names, sorted, whether or not their files can be read."""
+        return self._refs.names()
+
+    def read_ref(self, name: str) -> Ref:
+        """A name with its digest and kind (StoreError as `ref`)."""
+        return self._refs.get(name)
+
+    def check(self, level: Level = "full") -> CheckReport:
+        """Look for damaged, missing and foreign objects; see `ragassay.store.check.check`."""
+        return check(self, level)
+
     def resolve(self, text: str, kind_prefix: str = "run") -> Digest:
         """The digest that a person means: a name, `latest`, a digest, or the beginning of one (4 digits or more).
 
@@ -158,7 +169,7 @@ class Store:
 def _create(root: Path) -> None:
     """Make the folders, and the header last, so that a half-made store is no store."""
     try:
-        if root.exists() and (others := {one.name for one in root.iterdir()} - _LAYOUT):
+        if root.exists() and (others := {one.name for one in root.iterdir()} - set(LAYOUT)):
             raise StoreError(
                 f"the folder holds other things ({', '.join(sorted(others)[:3])})",
                 file=str(root),

@@ -1,0 +1,88 @@
+"""Which fields of which record name other blobs, and what those hold. Reads nothing.
+
+`Corpus.digest`, `Segmentation.corpus`, `Benchmark.corpus` and the corpus and segmentation of a Subject are digests of
+content, not of blobs; `Protocol.objects` says where the records with that content are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from ragassay.records.base import Record
+from ragassay.records.case import Benchmark, Case
+from ragassay.records.document import Corpus, CorpusEntry, Document, Passage, Segmentation
+from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
+from ragassay.records.score import Estimate, FactFate, Observation, ScoreTable, SurvivalRow
+from ragassay.records.trace import Measurements, TraceContent
+
+
+class Target(NamedTuple):
+    """What a digest leads to: one record, lines of records, plain objects in lines, or bytes."""
+
+    holds: Literal["record", "lines", "objects", "bytes"]
+    kind: type[Record] | None = None
+    optional: bool = False
+    """It may be absent: the digest alone identifies it."""
+
+
+class Link(NamedTuple):
+    """One field of a record that names a blob."""
+
+    field: str
+    digest: str
+    target: Target
+
+
+def _record(kind: type[Record], *, optional: bool = False) -> Target:
+    return Target("record", kind, optional)
+
+
+def _lines(kind: type[Record]) -> Target:
+    return Target("lines", kind)
+
+
+BYTES = Target("bytes")
+FIELDS: dict[type[Record], dict[str, Target]] = {
+    Benchmark: {"blob": _lines(Case)},
+    Corpus: {"blob": _lines(Document)},
+    Document: {"raw": BYTES},
+    Measurements: {"raw": BYTES},
+    Protocol: {"subject": _record(Subject), "scoring": _record(Scoring), "policy": _record(Policy)},
+    Run: {
+        "subject": _record(Subject),
+        "protocol": _record(Protocol),
+        "contents": _lines(TraceContent),
+        "measurements": _lines(Measurements),
+        "texts": Target("objects"),
+        "envelope": _record(Envelope),
+    },
+    ScoreTable: {
+        "run": _record(Run, optional=True),
+        "scoring": _record(Scoring),
+        "observations": _lines(Observation),
+        "runtime": _lines(Observation),
+        "estimates": _lines(Estimate),
+        "fates": _lines(FactFate),
+        "survival": _lines(SurvivalRow),
+    },
+    Segmentation: {"blob": _lines(Passage)},
+    Subject: {"benchmark": _record(Benchmark), "redaction": Target("bytes", optional=True)},
+}
+"""Record -> field -> what its digest leads to. Records that are not here name no blobs."""
+OBJECTS: dict[str, type[Record]] = {"corpus": Corpus, "segmentation": Segmentation, "benchmark": Benchmark}
+"""Role in `Protocol.objects` -> record."""
+
+
+def links_of(record: Record) -> Iterator[Link]:
+    """Every blob that a record names."""
+    for field, target in FIELDS.get(type(record), {}).items():
+        digest = getattr(record, field)
+        if digest is None:
+            continue
+        if isinstance(record, Corpus) and record.mode == "referenced":
+            target = _lines(CorpusEntry)
+        yield Link(field, digest, target)
+    if isinstance(record, Protocol):
+        for role, digest in sorted(record.objects.items()):
+            yield Link(f"objects.{role}", digest, _record(OBJECTS[role]))
