@@ -161,8 +161,9 @@ def test_folder_refusals(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text, title",
     [
-        ("# A\n", "A"), ("x\n\n### B ##\n", "B"), ("```\n# no\n```\n# yes", "yes"), ("Set\n---\n", "Set"), 
-        ("---\n", None),        ("#no\n", None), ("- a\n---\n", None), ("#\n", None), ("", None), ("~~~\n# no\n", None), ("# C\r\nx", "C"),
+        ("# A\n", "A"), ("x\n\n### B ##\n", "B"), ("```\n# no\n```\n# yes", "yes"), ("Set\n---\n", "Set"),
+        ("---\n", None), ("#no\n", None), ("- a\n---\n", None), ("#\n", None), ("", None), ("~~~\n# no\n", None),
+        ("# C\r\nx", "C"),
     ],
 )  # fmt: skip
 def test_first_heading(text: str, title: str | None) -> None:

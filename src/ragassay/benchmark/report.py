@@ -1,0 +1,79 @@
+"""What building a benchmark found, counted and named, fit to print. Decides nothing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+_SHOWN = 10
+
+
+class Label(NamedTuple):
+    """One piece of evidence of one case."""
+
+    query_id: str
+    evidence_id: str
+
+    def __str__(self) -> str:
+        return f"{self.query_id}/{self.evidence_id}"
+
+
+class BuildReport(NamedTuple):
+    """Counts of cases and labels, and the labels that need a look, by name."""
+
+    cases: int
+    classes: dict[str, int]
+    unlabelled: int
+    """Cases whose evidence is absent."""
+    truth_empty: int
+    """Cases whose evidence is `[]`: these alone enter empty_retrieval."""
+    below_rel: int
+    """Cases with labels, none of them at or above `rel`: recall is undefined."""
+    evidence: int
+    spans: int
+    coarse: int
+    """Labels on a whole document rather than on a span."""
+    quotes_found: int
+    ambiguous: tuple[Label, ...]
+    """Quotes that stand more than once in their document and have no start; the label stays coarse."""
+    not_found: tuple[Label, ...]
+    """Quotes that do not stand in their document; the label stays coarse."""
+    dangling: tuple[Label, ...]
+    """Labels on a document or version that the corpus does not hold; they stay in the denominators."""
+    versions_filled: int
+    supersets_dropped: int
+    """Sets in `any_of` that held another set of the same fact, or were equal to one."""
+    hidden: tuple[Label, ...]
+    """Labels that the case's principal may not see."""
+    nothing_visible: tuple[str, ...]
+    """Cases with relevant labels of which the principal may see none: declining is right."""
+
+    def lines(self) -> list[str]:
+        """The report as lines of text, each finding with the first ten names."""
+        classes = ", ".join(f"{count} {name}" for name, count in sorted(self.classes.items()))
+        out = [
+            f"{self.cases} cases: {classes}",
+            f"{self.evidence} labels: {self.spans} on spans, {self.coarse} on whole documents",
+        ]
+        counts = (
+            (self.unlabelled, "cases without labels"),
+            (self.truth_empty, "cases whose truth is that nothing is to be found"),
+            (self.below_rel, "cases with no label at or above the least relevant grade"),
+            (self.quotes_found, "quotes found and resolved to spans"),
+            (self.versions_filled, "labels given the version that they did not name"),
+            (self.supersets_dropped, "sets of evidence dropped because a smaller set says the same"),
+        )
+        out.extend(f"{count} {what}" for count, what in counts if count)
+        findings = (
+            (self.ambiguous, "quotes stand more than once in their document (give start and end)"),
+            (self.not_found, "quotes do not stand in their document"),
+            (self.dangling, "labels are on documents that the corpus does not hold"),
+            (self.hidden, "labels are hidden from the principal who asks"),
+            (self.nothing_visible, "cases show the principal nothing relevant"),
+        )
+        out.extend(f"{len(names)} {what}: {_some(names)}" for names, what in findings if names)
+        return out
+
+
+def _some(names: tuple[Label, ...] | tuple[str, ...]) -> str:
+    shown = ", ".join(str(name) for name in names[:_SHOWN])
+    return f"{shown}, and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
