@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= demo-out
 
-.PHONY: install demo test check bench trials vectors lock clean
+.PHONY: install demo test check bench trials vectors docs lock clean
 
 install: $(VENV)/.core  ## the package into .venv, exact versions, hashes checked
 
@@ -32,6 +32,7 @@ check: $(VENV)/.dev  ## format, lint, types, imports
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/make_docs.py --check
 
 bench: $(VENV)/.dev  ## speed, as ratios to peers in the same run
 	$(BIN)/python -m bench
@@ -42,6 +43,9 @@ trials: $(VENV)/.dev  ## kills and full disks: minutes, not part of the tests
 vectors: $(VENV)/.dev  ## golden vectors again; fails if any changed
 	$(BIN)/python tools/make_vectors.py
 	git diff --exit-code -- tests/vectors
+
+docs: $(VENV)/.dev  ## the reference pages that come from code
+	$(BIN)/python tools/make_docs.py
 
 lock: $(VENV)/.dev  ## exact versions and hashes from pyproject.toml (no addresses)
 	$(BIN)/python tools/lock.py

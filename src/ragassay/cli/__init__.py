@@ -24,6 +24,12 @@ COMMANDS: dict[str, str] = {
     "demo": "Several hundred real questions to a sealed run and an HTML scorecard.",
 }
 """Command -> one sentence; each lives in the module of its name."""
+GROUPS: dict[str, tuple[str, ...]] = {
+    "corpus": ("add", "show"),
+    "benchmark": ("build", "show"),
+    "store": ("check", "refs", "show"),
+}
+"""Commands with verbs of their own."""
 
 
 def build_app():  # type: ignore[no-untyped-def]  # noqa: ANN201  cyclopts is imported only when a command line is read
@@ -41,13 +47,12 @@ def build_app():  # type: ignore[no-untyped-def]  # noqa: ANN201  cyclopts is im
         default_parameter=Parameter(negative=()),
         help_format="plaintext",
     )
-    groups = {"corpus": ("add", "show"), "benchmark": ("build", "show"), "store": ("check", "refs", "show")}
     for name, sentence in COMMANDS.items():
-        if name not in groups:
+        if name not in GROUPS:
             app.command(f"ragassay.cli.{name}:{name}", name=name, help=sentence)
             continue
         group = App(name=name, help=sentence, help_format="plaintext")
-        for verb in groups[name]:
+        for verb in GROUPS[name]:
             group.command(f"ragassay.cli.{name}:{verb}", name=verb)
         app.command(group)
     app.register_install_completion_command()

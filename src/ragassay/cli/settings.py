@@ -16,13 +16,6 @@ from ragassay.records.text import instant
 
 FILE_NAME = "ragassay.toml"
 
-DEFAULT_MEASURES = (
-    "recall(rel=2)@5", "recall(rel=2)@20", "recall(rel=2,unit=document)@20", "hit(rel=2)@5", "precision(rel=2)@5",
-    "rr(rel=2)@20", "ndcg@5", "ndcg@10", "judged@10", "fact_coverage", "empty_retrieval", "context_precision(rel=2)",
-    "context_recall(rel=2)", "evidence_density(rel=2)", "unique_parents", "overlap_ratio", "context_tokens",
-    "dedup_coverage", "exact_match", "token_f1", "abstention_rate", "false_refusal", "unsupported_answer",
-)  # fmt: skip
-
 
 class StoreSettings(Record, frozen=True, kw_only=True):
     """[store]"""
@@ -83,7 +76,8 @@ class RunSettings(Record, frozen=True, kw_only=True):
 class ScoringSettings(Record, frozen=True, kw_only=True):
     """[scoring]"""
 
-    measures: tuple[str, ...] = DEFAULT_MEASURES
+    measures: tuple[str, ...] = ()
+    """Spellings; empty: the default ones."""
     hold: Annotated[float, Meta(gt=0, le=1)] = 1.0
     normalisation: str = "squad"
     level: Annotated[float, Meta(gt=0, lt=1)] = 0.95

@@ -1,0 +1,80 @@
+"""`ragassay run`: ask every question, durably; the same command goes on after an interruption."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ragassay.assay import perform
+from ragassay.cli import talk
+from ragassay.cli.settings import FILE_NAME
+from ragassay.cli.workspace import Workspace, get_ready, open_workspace
+from ragassay.records.protocol import Run
+
+
+def run(
+    *,
+    name: str | None = None,
+    resume: bool = True,
+    dry_run: bool = False,
+    config: Path = Path(FILE_NAME),
+    store: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Freeze what the settings name, then ask the system every question and keep everything that it did.
+
+    Killed or interrupted, the same command goes on where it stopped and asks nothing twice that was kept.
+
+    Parameters
+    ----------
+    name
+        Name of the run instead of the one in the settings.
+    resume
+        --no-resume refuses to go on with an interrupted run instead of going on.
+    dry_run
+        Ask nothing; say how many questions would be asked.
+    config
+        The settings file.
+    store
+        The store's folder, instead of the one in the settings.
+    json
+        Data as JSON on standard output.
+    """
+    workspace = open_workspace(config, store)
+    if dry_run:
+        ready = get_ready(workspace, name)
+        asked = ready.built.benchmark.cases * ready.plan.repeats
+        plan = {
+            "questions": ready.built.benchmark.cases, "repeats": ready.plan.repeats, "asked": asked,
+            "concurrency": ready.plan.concurrency, "system": ready.sealed.subject.system.name,
+            "protocol": ready.sealed.digest,
+        }  # fmt: skip
+        talk.data_json(plan) if json else talk.data(f"{asked} questions would be asked of {plan['system']}")
+        talk.then("ragassay run")
+        return
+    digest, record = run_workspace(workspace, name, resume=resume)
+    if json:
+        import msgspec
+
+        talk.data_json({"run": digest, **msgspec.to_builtins(record)})
+    else:
+        talk.data(f"run {digest}")
+        talk.data(f"  {record.answered} of {record.questions} asked, {record.failures} failed, content {record.content}")
+        if record.mixed:
+            talk.data(f"  mixed: more than one reported version of {', '.join(record.mixed)}")
+    talk.then("ragassay score")
+
+
+def run_workspace(workspace: Workspace, name: str | None, *, resume: bool = True) -> tuple[str, Run]:
+    """The digest and record of the settings' run."""
+    import anyio
+
+    from ragassay.run.progress import make_progress
+
+    ready = get_ready(workspace, name)
+
+    async def go() -> tuple[Run, str]:
+        progress = make_progress(quiet=talk.quiet)
+        return await perform(workspace.store, ready.plan, ready.sealed, ready.system, progress=progress, resume=resume)
+
+    record, digest = anyio.run(go)
+    return digest, record

@@ -1,0 +1,60 @@
+"""`ragassay score`: a run to its score table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ragassay.assay import measure
+from ragassay.cli import talk
+from ragassay.cli.settings import FILE_NAME
+from ragassay.cli.workspace import open_store
+from ragassay.records.protocol import Protocol, Run
+from ragassay.records.score import Estimate, ScoreTable
+from ragassay.seal import verify
+from ragassay.store import Store
+
+
+def score(
+    run: str = "latest", *, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool = False
+) -> None:
+    """Score a run, after every byte of it has been checked. The same run and scoring give the same bytes.
+
+    Parameters
+    ----------
+    run
+        Which run: a name, a digest, its beginning, or `latest`.
+    config
+        The settings file.
+    store
+        The store's folder, instead of the one in the settings.
+    json
+        Every estimate as JSON on standard output.
+    """
+    opened = open_store(config, store)
+    digest = score_run(opened, run)
+    table = opened.get_record(ScoreTable, digest)
+    estimates = list(opened.get_lines(Estimate, table.estimates))
+    if json:
+        talk.data_json({"scores": digest, "content": table.content, "estimates": [plain(one) for one in estimates]})
+    else:
+        talk.data(f"scores {digest}")
+        talk.data(f"  {table.questions} questions, {len(estimates)} estimates, content {table.content}")
+    talk.then("ragassay report --out report")
+
+
+def score_run(store: Store, run: str) -> str:
+    """Score the run that `run` names; the digest of the table, ref `scores/NAME`."""
+    run_digest = store.resolve(run, kind_prefix="run")
+    record = store.get_record(Run, run_digest)
+    verify(store, record.protocol)
+    protocol = store.get_record(Protocol, record.protocol)
+    names = [one.name.removeprefix("run/") for one in store.refs("run/") if one.digest == run_digest]
+    name = run.removeprefix("run/") if run.removeprefix("run/") in names else (names or [run_digest[7:19]])[0]
+    return measure(store, run_digest, protocol.scoring, name=name)
+
+
+def plain(estimate: Estimate) -> dict[str, object]:
+    """An estimate as JSON values."""
+    import msgspec
+
+    return dict(msgspec.to_builtins(estimate))
