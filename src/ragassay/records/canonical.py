@@ -81,7 +81,7 @@ def parse_value(kind: type[T], value: Any) -> T:
         return msgspec.convert(checked, kind, strict=True)
     except msgspec.ValidationError as cause:
         head, mark, path = str(cause).rpartition(" - at `$")
-        message = head if mark else path
+        message = (head if mark else path).replace(" | null`", "`", 1)
         raise RecordError(
             shown(message[:1].lower() + message[1:], limit=400),
             field=path.rstrip("`").lstrip(".") if mark else "",
