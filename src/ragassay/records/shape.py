@@ -54,7 +54,7 @@ def reader_of(kind: Any) -> Reader:
     if origin is Literal:
         return _literal(arguments)
     if origin is dict:
-        return _mapping(reader_of(arguments[1]))
+        return _mapping(reader_of(arguments[0]), reader_of(arguments[1]))
     if origin in (tuple, list):
         return _sequence(reader_of(arguments[0]))
     if isinstance(kind, type) and issubclass(kind, Record):
@@ -86,7 +86,7 @@ def _record(kind: type[Record]) -> Reader:
     readers = {key: reader_of(declared) for key, declared in fields_of(kind).items()}
 
     def read(value: Any) -> Any:
-        if type(value) is not dict:
+        if not isinstance(value, dict):
             return _null() if value is None else value
         stored: dict[str, Any] = {}
         for key, item in value.items():
@@ -116,14 +116,16 @@ def _stored_key(key: Any, readers: dict[str, Reader]) -> str:
     raise RecordError(f"unknown field '{shown(key)}'", hint=hint)
 
 
-def _mapping(inner: Reader) -> Reader:
+def _mapping(name: Reader, inner: Reader) -> Reader:
+    """A mapping of names that belong to the user: they stay as they are, whatever their spelling."""
+
     def read(value: Any) -> Any:
-        if type(value) is not dict:
+        if not isinstance(value, dict):
             return _null() if value is None else value
         stored = {}
         for key, item in value.items():
             try:
-                stored[_read_text(key)] = inner(item)
+                stored[name(key)] = inner(item)
             except RecordError as error:
                 raise _placed(error, shown(str(key)))  # noqa: B904  the same error, with its place
         return stored
