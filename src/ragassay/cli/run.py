@@ -29,7 +29,7 @@ def run(
     name
         Name of the run instead of the one in the settings.
     resume
-        --no-resume refuses to go on with an interrupted run instead of going on.
+        --no-resume sets the journal of an earlier run aside and asks everything anew.
     dry_run
         Ask nothing; say how many questions would be asked.
     config
@@ -68,12 +68,12 @@ def run_workspace(workspace: Workspace, name: str | None, *, resume: bool = True
     """The digest and record of the settings' run."""
     import anyio
 
-    from ragassay.run.progress import make_progress
+    from ragassay.run.progress import Silent, choose
 
     ready = get_ready(workspace, name)
 
     async def go() -> tuple[Run, str]:
-        progress = make_progress(quiet=talk.quiet)
+        progress = Silent() if talk.quiet else choose()
         return await perform(workspace.store, ready.plan, ready.sealed, ready.system, progress=progress, resume=resume)
 
     record, digest = anyio.run(go)
