@@ -57,9 +57,12 @@ def reader_of(kind: Any) -> Reader:
         return _mapping(reader_of(arguments[0]), reader_of(arguments[1]))
     if origin in (tuple, list):
         return _sequence(reader_of(arguments[0]))
-    if isinstance(kind, type) and issubclass(kind, Record):
+    if _is_record(kind):
         return _record(kind)
-    known: dict[Any, Reader] = {str: _read_text, int: _read_integer, float: _read_float, bool: _read_bool}
+    known: dict[Any, Reader] = {
+        str: _read_text, int: _read_integer, float: _read_float, bool: _read_bool,
+        Any: _read_anything, dict: _read_anything, list: _read_anything,
+    }  # fmt: skip
     return known[kind]
 
 
@@ -149,15 +152,26 @@ def _sequence(inner: Reader) -> Reader:
 
 
 def _union(members: tuple[Any, ...]) -> Reader:
-    """Of a union, the member that a value of this shape can be; the only unions are optional fields and metadata."""
+    """Of a union, the member that a value of this shape (object, list, scalar) can be."""
     if len(members) == 1:
         return reader_of(members[0])
+    objects = [reader_of(one) for one in members if get_origin(one) is dict or _is_record(one)]
     lists = [reader_of(one) for one in members if get_origin(one) in (list, tuple)]
+    rest = [one for one in members if not (get_origin(one) in (dict, list, tuple) or _is_record(one))]
+    scalar = reader_of(rest[0]) if len(rest) == 1 else _read_scalar
 
     def read(value: Any) -> Any:
-        return lists[0](value) if lists and isinstance(value, list | tuple) else _read_scalar(value)
+        if objects and isinstance(value, dict):
+            return objects[0](value)
+        if lists and isinstance(value, list | tuple):
+            return lists[0](value)
+        return scalar(value)
 
     return read
+
+
+def _is_record(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Record)
 
 
 def _literal(allowed: tuple[Any, ...]) -> Reader:
@@ -238,3 +252,12 @@ def _read_scalar(value: Any) -> Any:
         value = _finite(value)
         return value if abs(value) < SAFE_INTEGER or not value.is_integer() else _too_large()
     return _null() if value is None else value
+
+
+def _read_anything(value: Any) -> Any:
+    """Values of no declared type: the same rules for text and numbers, keys as they are."""
+    if isinstance(value, dict):
+        return _mapping(_read_text, _read_anything)(value)
+    if isinstance(value, list | tuple):
+        return _sequence(_read_anything)(value)
+    return _read_scalar(value)

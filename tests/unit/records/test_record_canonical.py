@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from ragassay.errors import RecordError
+from ragassay.records.base import Record
 from ragassay.records.canonical import (
     MAX_BYTES,
     MAX_DEPTH,
@@ -194,3 +196,27 @@ def test_items_are_the_same_by_sources_then_text_then_id() -> None:
         for n, t in ("xt", "yt", "zu")
     ]
     assert loose[0].identity == loose[1].identity != loose[2].identity
+
+
+class Part(Record, frozen=True, kw_only=True):
+    text_digest: str
+
+
+class Door(Record, frozen=True, kw_only=True):
+    """What a room may declare beyond the nouns: unions with a record, values of no type."""
+
+    entries: tuple[str | Part, ...] = ()
+    own: dict[str, Any] = {}
+    count: int | bool | None = None
+
+
+def test_unions_and_untyped_values_of_other_rooms() -> None:
+    read = parse(Door, '{"entries":["a",{"textDigest":"b"}],"own":{"topK":[1,{"aB":2.5}]},"count":3}')
+    assert read == Door(entries=("a", Part(text_digest="b")), own={"topK": [1, {"aB": 2.5}]}, count=3)
+    for bad, says in [
+        ('{"entries":[{"textDigst":"b"}]}', "did you mean 'text_digest'"), ('{"own":{"a":[null]}}', "null"),
+        ('{"own":{"a":{"b":9007199254740992}}}', "2\\^53"), ('{"entries":[3]}', "expected"),
+        ('{"own":{"a":"\\ud800"}}', "surrogate"),
+    ]:  # fmt: skip
+        with pytest.raises(RecordError, match=says):
+            parse(Door, bad)
