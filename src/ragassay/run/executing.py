@@ -1,0 +1,190 @@
+"""The room's verb: a sealed protocol and a system to a sealed run. Scores nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from random import Random
+from typing import Any
+
+from ragassay import seal
+from ragassay.errors import IntegrityError, UsageError
+from ragassay.records.base import Digest, Instant
+from ragassay.records.canonical import digest_of
+from ragassay.records.protocol import Run
+from ragassay.redact import Redaction
+from ragassay.run.clock import SYSTEM_CLOCK, Clock
+from ragassay.run.contract import System
+from ragassay.run.job import Job, most_failures
+from ragassay.run.journal import FORMAT, Header, Journal, no_point, set_aside
+from ragassay.run.pace import Conditions, Pace
+from ragassay.run.progress import Progress, Silent
+from ragassay.run.question import Questioner
+from ragassay.run.sealing import seal_run
+from ragassay.run.world import World, check_redaction, check_system, load_world
+from ragassay.store import Store
+
+POINTS = (
+    "open", "before_ask", "after_answer", "mid_append", "before_fsync", "after_fsync", "before_blobs", "after_blobs",
+    "before_ref", "after_ref",
+)  # fmt: skip
+"""Where `on_point` is called, in order; a trial kills the process at each."""
+
+
+async def execute(
+    store: Store,
+    protocol_digest: Digest,
+    system: System,
+    *,
+    name: str = "latest",
+    concurrency: int = 4,
+    error_budget: float | int = 0.2,
+    progress: Progress | None = None,
+    resume: bool = True,
+    clock: Clock = SYSTEM_CLOCK,
+    redaction: Redaction | None = None,
+    credentials: Mapping[str, str] | None = None,
+    signals: bool = True,
+    on_point: Callable[[str], None] = no_point,
+) -> tuple[Run, Digest]:
+    """Ask a system every question of a sealed protocol; returns the run and its digest, named `run/NAME`.
+
+    Everything that the protocol reaches is hashed again first. Every finished question is durable at once. With
+    `resume`, questions in the journal of this job (subject and name) are never asked again, and a job that is already
+    sealed is returned as it is; without, the old journal is set aside and everything is asked anew.
+    `error_budget` is a count (int) or a fraction (float) of questions that may fail. `credentials` maps principal ids
+    to what the system needs to know them; they are sent and never stored. With `signals`, SIGINT and SIGTERM stop the
+    run and keep what is finished (only in the main thread).
+
+    Raises IntegrityError (stored bytes are damaged), UsageError (another system or redaction than was sealed, or the
+    job is being run elsewhere), MixedRunError, ErrorBudgetError, Interrupted, StoreError (the disk says no).
+    """
+    if concurrency < 1:
+        raise UsageError(f"a concurrency of {concurrency}", field="concurrency", hint="1 or more")
+    world = load_world(store, protocol_digest)
+    transform = redaction or Redaction()
+    check_system(world.subject, system.identity)
+    check_redaction(world.subject, transform)
+    most_failures(error_budget, len(world.keys))
+    with open_job(store, world, name=name, resume=resume, clock=clock, on_point=on_point) as journal:
+        on_point("open")
+        if journal.state == "sealed":
+            return _sealed(store, journal)
+        if journal.state != "complete":
+            pace = Pace(concurrency, clock)
+            questioner = Questioner(
+                store, world, system, redaction=transform, credentials=credentials or {}, clock=clock
+            )
+            _attach(
+                system, Conditions(timeout_s=world.subject.timeout_s, pace=pace, random=_jitter(world), clock=clock)
+            )
+            journal.move("running", clock.now())
+            job = Job(
+                journal,
+                questioner,
+                world.keys,
+                pace=pace,
+                error_budget=error_budget,
+                progress=progress or Silent(),
+                clock=clock,
+                on_point=on_point,
+            )
+            await _ask_all(job, system, signals)
+            _complete(journal, clock, concurrency)
+        return seal_run(store, journal, at=clock.now(), on_point=on_point)
+
+
+def job_digest(subject: Digest, name: str) -> Digest:
+    """The identity of a job: its subject and the name of its run."""
+    return digest_of([subject, name])
+
+
+def open_job(
+    store: Store,
+    world: World,
+    *,
+    name: str,
+    resume: bool = True,
+    clock: Clock = SYSTEM_CLOCK,
+    on_point: Callable[[str], None] = no_point,
+) -> Journal:
+    """The journal of a job under its lease, begun or gone on with."""
+    path = store.journal_path(job_digest(world.protocol.subject, name))
+    if not resume:
+        set_aside(path)
+    header = Header(
+        format=FORMAT,
+        name=name,
+        subject=world.protocol.subject,
+        protocol=world.protocol_digest,
+        questions=len(world.keys),
+        started_at=clock.now(),
+    )
+    return Journal(path, header, on_point=on_point)
+
+
+def _sealed(store: Store, journal: Journal) -> tuple[Run, Digest]:
+    if journal.run is None:
+        raise IntegrityError("a sealed journal names no run", file=str(journal.path), hint="begin anew")
+    return store.get_record(Run, journal.run), journal.run
+
+
+def _complete(journal: Journal, clock: Clock, concurrency: int) -> None:
+    now = clock.now()
+    envelope = seal.describe_machine(
+        started_at=Instant(journal.header.started_at),
+        finished_at=now,
+        clock=clock.name,
+        concurrency=concurrency,
+        resumed=journal.resumed,
+    )
+    journal.move("complete", now, envelope=envelope)
+
+
+def _attach(system: Any, conditions: Conditions) -> None:
+    attach = getattr(system, "attach", None)
+    if callable(attach):
+        attach(conditions)
+
+
+def _jitter(world: World) -> Random:
+    return Random(world.subject.seed)  # noqa: S311  jitter of waiting times, nothing secret
+
+
+async def _ask_all(job: Job, system: Any, signals: bool) -> None:
+    stop = asyncio.Event()
+    try:
+        with _stopped_by_signals(stop, signals):
+            await job.run(stop)
+    finally:
+        close = getattr(system, "aclose", None)
+        if callable(close):
+            await asyncio.wait({asyncio.ensure_future(close())}, timeout=5.0)
+
+
+@contextmanager
+def _stopped_by_signals(stop: asyncio.Event, wanted: bool) -> Iterator[None]:
+    """The first SIGINT or SIGTERM sets `stop`; a second one does what it did before this run."""
+    if not wanted or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+    loop = asyncio.get_running_loop()
+
+    def restore() -> None:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+    def heard(_number: int, _frame: object) -> None:
+        restore()
+        loop.call_soon_threadsafe(stop.set)
+
+    for one in before:
+        signal.signal(one, heard)
+    try:
+        yield
+    finally:
+        restore()

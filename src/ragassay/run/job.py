@@ -1,0 +1,137 @@
+"""The loop of a job: starts questions, makes each finished one durable, and knows when to stop. Writes no manifest."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+import msgspec
+
+from ragassay.errors import ErrorBudgetError, Interrupted, UsageError
+from ragassay.run.clock import Clock
+from ragassay.run.journal import Finished, Journal, Key, no_point
+from ragassay.run.pace import Pace
+from ragassay.run.progress import Progress, Standing
+from ragassay.run.question import Questioner
+
+_TICK_S = 1.0
+
+
+def most_failures(error_budget: float | int, questions: int) -> int:
+    """How many questions may fail: a whole number is a count, a fraction (float) is of all questions, rounded down."""
+    if isinstance(error_budget, bool) or error_budget < 0 or (isinstance(error_budget, float) and error_budget > 1):
+        raise UsageError(
+            f"an error budget of {error_budget!r}", field="error_budget", hint="a count (3) or a fraction (0.2)"
+        )
+    return error_budget if isinstance(error_budget, int) else int(error_budget * questions + 1e-9)
+
+
+class Job:
+    """One run of a job in this process, over a journal whose lease it holds."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        questioner: Questioner,
+        keys: list[Key],
+        *,
+        pace: Pace,
+        error_budget: float | int,
+        progress: Progress,
+        clock: Clock,
+        on_point: Callable[[str], None] = no_point,
+    ) -> None:
+        self._journal, self._questioner, self._pace = journal, questioner, pace
+        self._total = len(keys)
+        self._most = most_failures(error_budget, self._total)
+        self._waiting = deque(key for key in keys if key not in journal.entries)
+        self._resumed = len(journal.entries)
+        self._failures = journal.failures
+        self._tasks: dict[asyncio.Task[Finished], Key] = {}
+        self._progress, self._clock, self._on_point = progress, clock, on_point
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Ask everything that is not in the journal. Returns when all is there.
+
+        Raises Interrupted when `stop` is set, ErrorBudgetError when too much failed; finished questions are kept.
+        """
+        self._progress.begin(self.standing())
+        state = "stopped"
+        stopping = asyncio.ensure_future(stop.wait())
+        try:
+            self._check_budget()
+            while self._waiting or self._tasks:
+                self._start()
+                await asyncio.wait({*self._tasks, stopping}, timeout=_TICK_S, return_when=asyncio.FIRST_COMPLETED)
+                self._collect()
+                self._check_budget()
+                self._progress.tick(self.standing())
+                if stop.is_set() and (self._waiting or self._tasks):
+                    raise self._interrupted()
+            state = "complete"
+        except ErrorBudgetError:
+            state = "failed"
+            self._journal.move("failed", self._clock.now())
+            raise
+        except (Interrupted, asyncio.CancelledError):
+            state = "interrupted"
+            self._journal.move("interrupted", self._clock.now())
+            raise
+        finally:
+            stopping.cancel()
+            for task in self._tasks:
+                task.cancel()
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=_TICK_S)
+            self._progress.end(self.standing(), state)
+
+    def _start(self) -> None:
+        while self._waiting and len(self._tasks) < self._pace.allowed:
+            if self._tasks and self._pace.hold_s > 0:
+                return
+            key = self._waiting.popleft()
+            self._on_point("before_ask")
+            self._tasks[asyncio.ensure_future(self._questioner.ask(key))] = key
+
+    def _collect(self) -> None:
+        """Make every finished question durable, in the order in which they were asked."""
+        for task in [one for one in self._tasks if one.done()]:
+            del self._tasks[task]
+            finished = task.result()
+            self._on_point("after_answer")
+            self._keep(finished)
+
+    def _keep(self, finished: Finished) -> None:
+        new = {digest: text for digest, text in finished.texts.items() if digest not in self._journal.texts}
+        order = len(self._journal.entries)
+        measurements = msgspec.structs.replace(finished.measurements, completed=order)
+        self._journal.append(msgspec.structs.replace(finished, measurements=measurements, texts=new))
+        if finished.content.failure is None:
+            self._pace.succeeded()
+        else:
+            self._failures += 1
+
+    def _check_budget(self) -> None:
+        if self._failures > self._most:
+            raise ErrorBudgetError(
+                f"{self._failures} of {self._total} questions failed; the budget is {self._most}",
+                hint="see why (the failures are in the journal), then resume with a larger budget or begin anew",
+            )
+
+    def _interrupted(self) -> Interrupted:
+        return Interrupted(
+            f"stopped; {len(self._journal.entries)} of {self._total} questions are finished and kept",
+            hint="the same command again goes on from there",
+        )
+
+    def standing(self) -> Standing:
+        """Where the job is now."""
+        return Standing(
+            done=len(self._journal.entries),
+            total=self._total,
+            failures=self._failures,
+            in_flight=len(self._tasks),
+            limit=self._pace.allowed,
+            resumed=self._resumed,
+        )

@@ -1,0 +1,200 @@
+"""One question from request to finished trace, under a timeout that nothing escapes. Decides nothing about the job."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from ragassay.errors import RagassayError
+from ragassay.records.base import Digest
+from ragassay.records.canonical import digest_of
+from ragassay.records.text import clean
+from ragassay.records.trace import Attempt, Failure, Measurements, TraceContent
+from ragassay.redact import Redaction
+from ragassay.run.clock import Clock
+from ragassay.run.contract import Reply, Request, System
+from ragassay.run.journal import Finished, Key
+from ragassay.run.normalise import Normalised, failed, normalise
+from ragassay.run.reading import InvalidResponseError, plain_value
+from ragassay.run.threads import CallEndedError
+from ragassay.run.world import World
+from ragassay.store import Store
+
+_LONGEST_DETAIL = 2000
+
+
+class Questioner:
+    """Asks single questions of one system and makes finished traces of what comes back."""
+
+    def __init__(
+        self,
+        store: Store,
+        world: World,
+        system: System,
+        *,
+        redaction: Redaction,
+        credentials: Mapping[str, str],
+        clock: Clock,
+    ) -> None:
+        self._store, self._world, self._system = store, world, system
+        self._redaction, self._credentials, self._clock = redaction, credentials, clock
+        self._limit_s = world.subject.timeout_s + float(getattr(system, "max_wait_s", 0.0))
+
+    async def ask(self, key: Key) -> Finished:
+        """The finished trace of one key: whatever the system does, this returns."""
+        request = self._world.request(key, self._credentials)
+        start_s = self._clock.steady_s()
+        reply = await self._reply(request)
+        latency_ms = reply.latency_ms if reply.latency_ms is not None else self._clock.since_ms(start_s)
+        return self._finish(key, request, reply, latency_ms)
+
+    async def _reply(self, request: Request) -> Reply:
+        """What the adapter hands back, or a failure; waits for it no longer than the limit, whatever it does."""
+        task = asyncio.ensure_future(_call(self._system, request))
+        try:
+            await asyncio.wait({task}, timeout=self._limit_s)
+        finally:
+            if not task.done():
+                task.cancel()
+                task.add_done_callback(_forget)
+        if not task.done():
+            return Reply(failure=Failure(cause="timeout"), detail=f"nothing came in {self._limit_s:g} s")
+        if task.cancelled():
+            return Reply(failure=Failure(cause="exception", code="CancelledError"), detail="the call cancelled itself")
+        error = task.exception()
+        if error is not None:
+            return Reply(failure=Failure(cause="exception", code=_code(error)), detail=f"{_code(error)}: {error}")
+        found = task.result()
+        return found if isinstance(found, Reply) else Reply(value=found)
+
+    def _finish(self, key: Key, request: Request, reply: Reply, latency_ms: float) -> Finished:
+        secrets = (*reply.secrets, *((request.credential,) if request.credential else ()))
+        counts: dict[str, int] = {}
+        found, raw = self._normalise(key, request, reply, secrets, counts)
+        content = found.content
+        failure = content.failure
+        detail = reply.detail if reply.failure is not None else found.detail
+        reported = found.reported
+        attempts = reply.attempts or (Attempt(duration_ms=latency_ms, failure=failure),)
+        measurements = Measurements(
+            query_id=content.query_id,
+            repeat=content.repeat,
+            latency_ms=latency_ms,
+            first_token_ms=reported.first_token_ms,
+            steps=reported.steps,
+            attempts=attempts,
+            usage=reported.usage,
+            cost=reported.cost,
+            calls=reported.calls,
+            cache_hits=reported.cache_hits,
+            endpoint=reply.endpoint,
+            host=reply.host,
+            raw=raw,
+            request_id=_short(self._clean(reply.request_id, secrets, counts)),
+            failure_detail=_short(self._clean(detail, secrets, counts)) if failure is not None else None,
+            redactions=counts,
+        )
+        texts = {str(digest): text for digest, text in found.texts.items()}
+        return Finished(content=content, measurements=measurements, digest=digest_of(content), texts=texts)
+
+    def _normalise(
+        self, key: Key, request: Request, reply: Reply, secrets: tuple[str, ...], counts: dict[str, int]
+    ) -> tuple[Normalised, Digest | None]:
+        if reply.failure is not None:
+            content = failed(reply.failure, request, repeat=key[1], redaction=self._redaction.digest)
+            return Normalised(content, {}), self._keep_raw(reply, reply.value, secrets, False)
+        try:
+            value = plain_value(reply.value)
+        except InvalidResponseError as wrong:
+            content = self._invalid(key, request, wrong.field)
+            return Normalised(content, {}, detail=str(wrong)), self._keep_raw(reply, None, secrets, False)
+        value, found = self._redaction.value(value)
+        _add(counts, found)
+        value = _scrub(value, secrets)
+        made = normalise(value, request, self._world.resolver, repeat=key[1], redaction=self._redaction.digest)
+        try:
+            digest_of(made.content)
+        except RagassayError as cause:
+            made = Normalised(self._invalid(key, request, "response"), {}, detail=str(cause))
+        return made, self._keep_raw(reply, value, secrets, made.lossy)
+
+    def _invalid(self, key: Key, request: Request, field: str) -> TraceContent:
+        failure = Failure(cause="invalid_response", code=field[:256])
+        return failed(failure, request, repeat=key[1], redaction=self._redaction.digest)
+
+    def _keep_raw(self, reply: Reply, value: Any, secrets: tuple[str, ...], lossy: bool) -> Digest | None:
+        """The bytes that came, as a blob: as they were if nothing in them had to go, else what was left of them."""
+        if reply.raw is None:
+            return self._store.put(json.dumps(value).encode()) if lossy else None
+        text = reply.raw.decode("utf-8", "surrogateescape")
+        kept, counts = self._redaction.text(text)
+        parsed = None
+        with suppress(ValueError, RecursionError):
+            parsed = json.loads(text)
+        credentials = self._redaction.value(parsed)[1] if parsed is not None else {}
+        if not counts and not credentials and not any(form in text for one in secrets for form in _forms(one)):
+            return self._store.put(reply.raw)
+        if parsed is not None:
+            parsed = _scrub(self._redaction.value(parsed)[0], secrets)
+            return self._store.put(json.dumps(parsed).encode())
+        return self._store.put(str(_scrub(kept, secrets)).encode("utf-8", "replace"))
+
+    def _clean(self, text: str | None, secrets: tuple[str, ...], counts: dict[str, int]) -> str | None:
+        if text is None:
+            return None
+        kept, found = self._redaction.text(str(_scrub(text, secrets)))
+        _add(counts, found)
+        return clean(kept).text
+
+
+async def _call(system: System, request: Request) -> Any:
+    """The adapter's own call, awaited if it is to be awaited; nothing that it raises may end the loop."""
+    try:
+        found: Any = system.ask(request)
+        return await found if inspect.isawaitable(found) else found
+    except (SystemExit, GeneratorExit) as cause:
+        raise CallEndedError(cause) from None
+
+
+def _forget(task: asyncio.Task[Any]) -> None:
+    """Take the outcome of an abandoned task, so that nobody complains that it was never read."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _code(error: BaseException) -> str:
+    return error.kind if isinstance(error, CallEndedError) else type(error).__name__
+
+
+def _short(text: str | None) -> str | None:
+    return text[:_LONGEST_DETAIL] if text is not None else None
+
+
+def _add(counts: dict[str, int], more: Mapping[str, int]) -> None:
+    for name, number in more.items():
+        counts[name] = counts.get(name, 0) + number
+
+
+def _forms(secret: str) -> set[str]:
+    """A secret as it is, and as JSON escapes it."""
+    return {secret, json.dumps(secret)[1:-1]}
+
+
+def _scrub(value: Any, secrets: tuple[str, ...]) -> Any:
+    """A value without the secrets that were sent, wherever in it they came back."""
+    if not secrets:
+        return value
+    if isinstance(value, str):
+        for one in secrets:
+            for form in _forms(one):
+                value = value.replace(form, "[credential]")
+        return value
+    if isinstance(value, list | tuple):
+        return [_scrub(one, secrets) for one in value]
+    if isinstance(value, Mapping):
+        return {_scrub(key, secrets): _scrub(one, secrets) for key, one in value.items()}
+    return value

@@ -1,0 +1,31 @@
+"""The states of a job and the only ways between them. Does no work itself."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ragassay.errors import IntegrityError
+
+State = Literal["created", "running", "interrupted", "complete", "sealed", "failed"]
+
+TRANSITIONS: dict[State, frozenset[State]] = {
+    "created": frozenset({"running"}),
+    "running": frozenset({"interrupted", "complete", "failed"}),
+    "interrupted": frozenset({"running"}),
+    "failed": frozenset({"running"}),
+    "complete": frozenset({"sealed"}),
+    "sealed": frozenset(),
+}
+"""created: opened, nothing asked. running: a process holds the lease. interrupted: stopped or killed, all that was
+finished is kept. failed: the error budget is spent; it may run again with a larger one. complete: every question is
+in the journal. sealed: the run is in the store, nothing moves any more."""
+
+
+def advance(current: State, wanted: State) -> State:
+    """`wanted`, if the table allows it from `current`; IntegrityError otherwise (a journal that says so is damaged)."""
+    if wanted not in TRANSITIONS[current]:
+        raise IntegrityError(
+            f"a job cannot go from {current} to {wanted}",
+            hint=f"from {current} it can go to: {', '.join(sorted(TRANSITIONS[current])) or 'nothing, it is final'}",
+        )
+    return wanted

@@ -1,0 +1,185 @@
+"""BM25 over passages with who-may-see and what-is-valid applied before ranking. Answers nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ragassay.corpus import visible
+from ragassay.errors import UsageError
+from ragassay.measures.text import normalise_unicode
+from ragassay.records.base import Instant
+from ragassay.records.case import Principal
+from ragassay.records.document import Document, Passage
+from ragassay.records.text import valid_at
+
+if TYPE_CHECKING:
+    import numpy as np
+
+STOPWORDS = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "but",
+        "by",
+        "for",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "no",
+        "not",
+        "of",
+        "on",
+        "or",
+        "such",
+        "that",
+        "the",
+        "their",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "to",
+        "was",
+        "will",
+        "with",
+    ]
+)
+"""The 33 English words of Lucene's classic list."""
+_DIGITS = 6
+"""Scores are rounded to this many decimals before they are compared, so that ties do not hang on the last bit."""
+
+
+class Hit(NamedTuple):
+    """A passage by its number in document order, and its score."""
+
+    number: int
+    score: float
+
+
+class Hits(NamedTuple):
+    """What was found, and how many passages were open to this question."""
+
+    hits: list[Hit]
+    passages: int
+    visible: int
+    valid: int
+    """Visible and valid at the moment asked for."""
+
+
+def terms(text: str) -> list[str]:
+    """Words as they are matched: case folded, no English stop word, plural s taken off (Harman's S stemmer)."""
+    return [stem(one) for one in normalise_unicode(text).split() if one not in STOPWORDS]
+
+
+def stem(word: str) -> str:
+    """Harman's S stemmer: ponies -> pony, classes -> classe, cats -> cat; glass and bus stay."""
+    if len(word) > 3 and word.endswith("ies") and not word.endswith(("eies", "aies")):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("es") and not word.endswith(("aes", "ees", "oes")):
+        return word[:-1]
+    if len(word) > 2 and word.endswith("s") and not word.endswith(("us", "ss")):
+        return word[:-1]
+    return word
+
+
+class Index:
+    """BM25 (bm25s, Lucene's form) over passages, built once.
+
+    Term statistics are over all passages; ranking is only over those that the asker may see and that are valid.
+    """
+
+    def __init__(
+        self, documents: Iterable[Document], passages: Sequence[Passage], *, k1: float = 1.5, b: float = 0.75
+    ) -> None:
+        if not passages:
+            raise UsageError("there are no passages to search", hint="segment the corpus first")
+        self.passages = list(passages)
+        self._documents = {(one.document_id, one.version): one for one in documents}
+        self._k1, self._b = k1, b
+        self._open: dict[Any, np.ndarray[Any, Any]] = {}
+
+    @cached_property
+    def _words(self) -> list[list[str]]:
+        return [terms(one.text) for one in self.passages]
+
+    @cached_property
+    def _bm25(self) -> Any:
+        import bm25s
+
+        index = bm25s.BM25(k1=self._k1, b=self._b, method="lucene", backend="numpy")
+        index.index(self._words, show_progress=False)
+        return index
+
+    @cached_property
+    def _frequencies(self) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for words in self._words:
+            for word in set(words):
+                counts[word] = counts.get(word, 0) + 1
+        return counts
+
+    def warm(self) -> None:
+        """Build what is built once, so that no question pays for it."""
+        _ = self._bm25, self._frequencies
+
+    def idf(self, term: str) -> float:
+        """ln(1 + (N - n + 0.5) / (n + 0.5)) for a term in n of N passages; largest for one that is in none."""
+        number = self._frequencies.get(term, 0)
+        return math.log(1 + (len(self.passages) - number + 0.5) / (number + 0.5))
+
+    def search(self, query: str, *, top_k: int, principal: Principal | None, as_of: Instant) -> Hits:
+        """The `top_k` best passages with a score above 0, best first, ties in passage order."""
+        import numpy as np
+
+        seen = self._mask("visible", principal)
+        valid = seen & self._mask("valid", as_of)
+        counts = (len(self.passages), int(seen.sum()), int(valid.sum()))
+        words = [one for one in terms(query) if one in self._frequencies]
+        if not words or not valid.any():
+            return Hits([], *counts)
+        scores = np.round(self._bm25.get_scores(words).astype(np.float64), _DIGITS)
+        candidates = np.flatnonzero(valid & (scores > 0))
+        best = candidates[np.argsort(-scores[candidates], kind="stable")][:top_k]
+        return Hits([Hit(int(one), float(scores[one])) for one in best], *counts)
+
+    def _mask(self, kind: str, asked: Principal | Instant | None) -> np.ndarray[Any, Any]:
+        """Which passages are open: all their documents are visible to a principal, or valid at an instant."""
+        import numpy as np
+
+        if (kind, asked) not in self._open:
+            allowed = {key: self._allows(kind, one, asked) for key, one in self._documents.items()}
+            self._open[kind, asked] = np.fromiter(
+                (
+                    all(allowed.get((span.document_id, span.version), False) for span in one.sources)
+                    for one in self.passages
+                ),
+                dtype=bool,
+                count=len(self.passages),
+            )
+        return self._open[kind, asked]
+
+    @staticmethod
+    def _allows(kind: str, document: Document, asked: Any) -> bool:
+        if kind == "valid":
+            return valid_at(document.valid_from, document.valid_until, asked)
+        return asked is None or visible(document, asked)
+
+    @property
+    def identity(self) -> str:
+        """The retriever's version: library, form, parameters, words and filters."""
+        return (
+            f"bm25s {version('bm25s')} lucene k1={self._k1:g} b={self._b:g}; words unicode, English stop words, "
+            "S stemmer; principal and validity before ranking"
+        )

@@ -1,0 +1,380 @@
+"""An HTTP endpoint as the system under test, with declared mappings. Follows no redirect to another host."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+from ragassay.errors import UsageError
+from ragassay.records.base import Metadata
+from ragassay.records.canonical import canonical_bytes
+from ragassay.records.protocol import Stated, SystemIdentity
+from ragassay.records.trace import Attempt, Failure
+from ragassay.redact import Redaction
+from ragassay.run.contract import Reply, Request, request_value
+from ragassay.run.mapping import ABSENT, apply, check_rules, check_template, fill
+from ragassay.run.pace import Conditions, Pace
+from ragassay.run.systems.python import UNSTATED
+
+if TYPE_CHECKING:
+    import httpx2
+
+DEFAULT_RETRY_ON = ("rate_limited", "503", "529")
+OVERLOAD = frozenset({429, 503, 529})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_MOST_REDIRECTS = 3
+_FIRST_BACKOFF_S = 0.5
+_LONGEST_BACKOFF_S = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secret:
+    """A header value taken from the environment when it is sent; never stored."""
+
+    env: str
+    prefix: str = ""
+
+    def resolve(self) -> str:
+        """The value now (UsageError if the variable is not set)."""
+        found = os.environ.get(self.env)
+        if not found:
+            raise UsageError(
+                f"the environment variable {self.env} is not set",
+                field="headers",
+                hint="set it where ragassay runs; its value is sent and never stored",
+            )
+        return self.prefix + found
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """One request and what came of it."""
+
+    failure: Failure | None = None
+    detail: str | None = None
+    body: bytes | None = None
+    status: int = 0
+    retry_after_s: float | None = None
+    request_id: str | None = None
+
+
+class HttpSystem:
+    """One JSON request a question.
+
+    `request` is a template of the body (texts beginning with `$` are paths into the request; default: the request
+    itself without its credential). `response` maps fields of the contract to paths in the reply (default: the reply
+    is already in that form). `retry_on` names causes (`rate_limited`, `connection`, `timeout`, `invalid_response`)
+    and statuses ("503"); nothing else is tried again. Retry-After is kept if it fits into `max_wait_s`, the most that
+    one question may wait between attempts; the timeout counts the attempts themselves.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str = "",
+        method: str = "POST",
+        headers: Mapping[str, str | Mapping[str, str]] | None = None,
+        request: Any = None,
+        response: Mapping[str, Any] | None = None,
+        retries: int = 3,
+        retry_on: tuple[str, ...] = DEFAULT_RETRY_ON,
+        max_wait_s: float = 120.0,
+        max_bytes: int = 16 * 1024 * 1024,
+        retriever: str | None = None,
+        generator: str | None = None,
+        prompt: str | None = None,
+        settings: Metadata | None = None,
+        use_proxy_settings: bool = False,
+    ) -> None:
+        self.url = _check_url(url)
+        self.method = method.upper()
+        self.headers = {key: _header(key, value) for key, value in (headers or {}).items()}
+        check_template(request)
+        check_rules(response or {})
+        self.request, self.response = request, response
+        self.retries, self.retry_on = retries, frozenset(retry_on)
+        self.max_wait_s, self.max_bytes = max_wait_s, max_bytes
+        self._proxies = use_proxy_settings
+        self._conditions: Conditions | None = None
+        self._clients: dict[asyncio.AbstractEventLoop, httpx2.AsyncClient] = {}
+        self.identity = SystemIdentity(
+            name=name or "http",
+            adapter="http",
+            retriever=Stated(value=retriever) if retriever else Stated(absent=UNSTATED),
+            generator=Stated(value=generator) if generator else Stated(absent=UNSTATED),
+            prompt=Stated(value=prompt) if prompt else Stated(absent=UNSTATED),
+            settings={**self._settings(), **(settings or {})},
+        )
+
+    def _settings(self) -> Metadata:
+        shown = Redaction().headers({key: value for key, value in self.headers.items() if isinstance(value, str)})
+        return {
+            "method": self.method,
+            "request": canonical_bytes(self.request).decode() if self.request is not None else "as in the contract",
+            "response": canonical_bytes(self.response).decode() if self.response else "as in the contract",
+            "retries": self.retries,
+            "retry_on": sorted(self.retry_on),
+            "headers": sorted(f"{key.lower()}: {shown.get(key, '(not recorded)')}" for key in self.headers),
+        }
+
+    def attach(self, conditions: Conditions) -> None:
+        """Take the run's timeout and pace; secrets that are not set are a UsageError before anything is asked."""
+        self._conditions = conditions
+        self._resolve_headers()
+
+    def _resolve_headers(self) -> dict[str, str]:
+        return {key: value.resolve() if isinstance(value, Secret) else value for key, value in self.headers.items()}
+
+    async def ask(self, request: Request) -> Reply:
+        """The reply to one question, with every attempt kept."""
+        from ragassay.run.clock import SYSTEM_CLOCK
+
+        conditions = self._conditions or Conditions(timeout_s=60.0, pace=Pace(1, SYSTEM_CLOCK))
+        return await _Question(self, conditions, request).ask()
+
+    def client(self) -> httpx2.AsyncClient:
+        """The client of the running loop; connections are kept open between questions."""
+        import httpx2
+
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            self._clients[loop] = httpx2.AsyncClient(
+                timeout=None,
+                follow_redirects=False,
+                trust_env=self._proxies,
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
+            )
+        return self._clients[loop]
+
+    async def aclose(self) -> None:
+        """Close the connections of this loop."""
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.aclose()
+
+
+class _Question:
+    """One question with its attempts."""
+
+    def __init__(self, system: HttpSystem, conditions: Conditions, request: Request) -> None:
+        self.system = system
+        self.clock, self.pace, self.random = conditions.clock, conditions.pace, conditions.random
+        self.left_s = conditions.timeout_s
+        self.waited_s = 0.0
+        self.attempts: list[Attempt] = []
+        self.body = _body(system.request, request)
+        self.headers = system._resolve_headers()
+        sent = [value.resolve() for value in system.headers.values() if isinstance(value, Secret)]
+        sent += [os.environ[value.env] for value in system.headers.values() if isinstance(value, Secret)]
+        self.secrets = (*sent, *((request.credential,) if request.credential else ()))
+
+    async def ask(self) -> Reply:
+        wait_s = 0.0
+        while True:
+            waited = await self._wait(wait_s)
+            sent_s = self.clock.steady_s()
+            found = await self._exchange()
+            took_s = self.clock.steady_s() - sent_s
+            self.left_s -= took_s
+            self.attempts.append(
+                Attempt(
+                    duration_ms=round(took_s * 1000, 3),
+                    failure=found.failure,
+                    waited_ms=round(waited * 1000, 3) if waited else None,
+                )
+            )
+            if found.status in OVERLOAD:
+                self.pace.overloaded(sent_s, found.retry_after_s)
+            wait_s = self._next_wait_s(found)
+            if wait_s < 0:
+                return self._reply(found)
+
+    async def _wait(self, wait_s: float) -> float:
+        """Wait before an attempt: what was decided, and as long as the whole run is held back."""
+        waited = 0.0
+        if wait_s:
+            start = self.clock.steady_s()
+            await asyncio.sleep(wait_s)
+            waited = self.clock.steady_s() - start
+        waited += await self.pace.gate(max(0.0, self.system.max_wait_s - self.waited_s - waited))
+        self.waited_s += waited
+        return waited
+
+    def _next_wait_s(self, found: _Exchange) -> float:
+        """Seconds until the next attempt, or -1 if this was the last."""
+        number = len(self.attempts)
+        if found.failure is None or number > self.system.retries or self.left_s <= 0:
+            return -1
+        if not {found.failure.cause, found.failure.code or ""} & self.system.retry_on:
+            return -1
+        wait_s = found.retry_after_s
+        if wait_s is None:
+            wait_s = backoff_s(number, self.random)
+        return wait_s if self.waited_s + wait_s <= self.system.max_wait_s else -1
+
+    async def _exchange(self) -> _Exchange:
+        import httpx2
+
+        try:
+            async with asyncio.timeout(self.left_s):
+                return await self._send(self.system.url, 0)
+        except TimeoutError:
+            return _Exchange(Failure(cause="timeout"), f"no complete reply in {self.left_s:.3g} s")
+        except httpx2.TimeoutException as cause:
+            return _Exchange(Failure(cause="timeout", code=type(cause).__name__), str(cause))
+        except httpx2.DecodingError as cause:
+            return _Exchange(Failure(cause="invalid_response", code="encoding"), str(cause))
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as cause:
+            return _Exchange(Failure(cause="connection", code=type(cause).__name__), str(cause))
+
+    async def _send(self, url: str, hops: int) -> _Exchange:
+        client = self.system.client()
+        query = self.body if self.system.method == "GET" and isinstance(self.body, dict) else None
+        async with client.stream(
+            self.system.method,
+            url,
+            params=_flat(query) if query is not None else None,
+            content=None if query is not None else _encode(self.body),
+            headers={"content-type": "application/json", "accept": "application/json", **self.headers},
+        ) as reply:
+            if reply.status_code in _REDIRECTS and "location" in reply.headers:
+                return await self._redirect(url, reply, hops)
+            body = bytearray()
+            async for piece in reply.aiter_bytes(64 * 1024):
+                body += piece
+                if len(body) > self.system.max_bytes:
+                    return _Exchange(
+                        Failure(cause="invalid_response", code="too_large"),
+                        f"more than {self.system.max_bytes} bytes",
+                        status=reply.status_code,
+                    )
+            return _outcome(reply, bytes(body), self.clock.now())
+
+    async def _redirect(self, url: str, reply: httpx2.Response, hops: int) -> _Exchange:
+        target = urljoin(url, reply.headers["location"])
+        same = urlsplit(target)[:2] == urlsplit(url)[:2]
+        if same and hops < _MOST_REDIRECTS and reply.status_code in (307, 308):
+            return await self._send(target, hops + 1)
+        why = "too many, or with a change of method" if same else "to another host"
+        return _Exchange(
+            Failure(cause="http_status", code=str(reply.status_code)),
+            f"redirect {why}: not followed",
+            status=reply.status_code,
+        )
+
+    def _reply(self, found: _Exchange) -> Reply:
+        value, failure, detail = None, found.failure, found.detail
+        if failure is None:
+            value, failure, detail = self._read(found.body or b"")
+        return Reply(
+            value=value,
+            failure=failure,
+            detail=detail,
+            attempts=tuple(self.attempts),
+            raw=found.body,
+            endpoint=shown_url(self.system.url),
+            host=urlsplit(self.system.url).hostname,
+            request_id=found.request_id,
+            latency_ms=self.attempts[-1].duration_ms,
+            secrets=tuple(one for one in self.secrets if len(one) >= 4),
+        )
+
+    def _read(self, body: bytes) -> tuple[Any, Failure | None, str | None]:
+        try:
+            value = json.loads(body.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
+        except (ValueError, RecursionError) as cause:
+            return None, Failure(cause="invalid_response", code="json"), f"the body is not JSON: {cause}"
+        if self.system.response:
+            value = apply(self.system.response, value)
+            if value is ABSENT:
+                return None, Failure(cause="invalid_response", code="response"), "no path of the mapping leads anywhere"
+        return value, None, None
+
+
+def backoff_s(number: int, random: Random) -> float:
+    """Seconds before attempt `number + 1`: doubling from half a second, at most 30, times a random half to one."""
+    return float(min(_LONGEST_BACKOFF_S, _FIRST_BACKOFF_S * 2 ** (number - 1)) * random.uniform(0.5, 1.0))
+
+
+def _outcome(reply: httpx2.Response, body: bytes, now: str) -> _Exchange:
+    status = reply.status_code
+    request_id = reply.headers.get("x-request-id")
+    if 200 <= status < 300:
+        return _Exchange(body=body, status=status, request_id=request_id)
+    cause: Any = "rate_limited" if status == 429 else "http_status"
+    return _Exchange(
+        Failure(cause=cause, code=str(status)),
+        body[:2000].decode("utf-8", "replace"),
+        body,
+        status,
+        parse_retry_after(reply.headers.get("retry-after"), now),
+        request_id,
+    )
+
+
+def parse_retry_after(text: str | None, now: str) -> float | None:
+    """Seconds to wait by a Retry-After header (seconds or an HTTP date); None if there is none that can be read."""
+    if not text:
+        return None
+    with suppress(ValueError):
+        seconds = float(text)
+        return seconds if 0 <= seconds < 1e9 else None
+    from datetime import UTC, datetime
+
+    with suppress(ValueError, TypeError):
+        moment = email.utils.parsedate_to_datetime(text)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max(0.0, (moment - datetime.fromisoformat(now)).total_seconds())
+    return None
+
+
+def _body(template: Any, request: Request) -> Any:
+    if template is None:
+        return request_value(request)
+    return fill(template, request_value(request, with_credential=True))
+
+
+def _encode(body: Any) -> bytes:
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _flat(body: Mapping[str, Any]) -> dict[str, str]:
+    return {key: one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for key, one in body.items()}
+
+
+def _header(name: str, value: Any) -> str | Secret:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping) and set(value) <= {"env", "prefix"} and isinstance(value.get("env"), str):
+        return Secret(env=value["env"], prefix=str(value.get("prefix", "")))
+    raise UsageError(
+        'a header is a text or { env = "NAME" }', field=f"headers.{name}", hint='{ env = "TOKEN", prefix = "Bearer " }'
+    )
+
+
+def _check_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(f"{url!r} is not an HTTP address", field="url", hint="for example http://127.0.0.1:8000/ask")
+    if parts.username or parts.password:
+        raise UsageError(
+            "credentials in an address would be stored",
+            field="url",
+            hint='use headers = { Authorization = { env = "NAME" } }',
+        )
+    return url
+
+
+def shown_url(url: str) -> str:
+    """The address without its query and fragment, which may hold secrets."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc, parts.path, "", ""))

@@ -1,0 +1,145 @@
+"""A Python callable as the system under test, sync in a thread or async awaited. Says nothing about what it does."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import UsageError
+from ragassay.records.base import Digest, Metadata
+from ragassay.records.canonical import digest_bytes
+from ragassay.records.protocol import Stated, SystemIdentity
+from ragassay.run.contract import Request
+from ragassay.run.threads import LoopThread, in_thread
+
+UNSTATED = "the system does not say"
+
+
+class PythonSystem:
+    """`function(request)` for each question; it returns anything that `Response` allows.
+
+    A plain function runs in a thread that nobody waits for after the timeout. A coroutine function is awaited in the
+    loop of the run, or with `own_loop` in a loop of its own, where it may block without stopping the run.
+    The identity holds the digest of the source file; give retriever, generator and prompt if you know them.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Request], Any],
+        *,
+        name: str = "",
+        retriever: str | None = None,
+        generator: str | None = None,
+        prompt: str | None = None,
+        settings: Metadata | None = None,
+        own_loop: bool = False,
+    ) -> None:
+        if not callable(function):
+            raise UsageError(
+                f"a system must be callable, got {type(function).__name__}",
+                hint="def answer(request) -> {'answer': '...', 'contexts': ['...']}",
+            )
+        self._function = function
+        self._async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+            getattr(function, "__call__", None)  # noqa: B004  an object with an async __call__
+        )
+        self._own_loop = own_loop
+        self._loop: LoopThread | None = None
+        spelled = spelling(function)
+        self.identity = SystemIdentity(
+            name=(name or spelled)[:512],
+            adapter="python",
+            retriever=_stated(retriever),
+            generator=_stated(generator),
+            prompt=_stated(prompt),
+            settings={"callable": spelled, **(settings or {})},
+            code=source_digest(function),
+        )
+
+    async def ask(self, request: Request) -> Any:
+        """Whatever the callable returns; it may raise."""
+        if self._async:
+            return await self._await(self._function(request))
+        found = await in_thread(self._function, request)
+        return await self._await(found) if inspect.isawaitable(found) else found
+
+    async def _await(self, awaitable: Any) -> Any:
+        if not self._own_loop:
+            return await awaitable
+        self._loop = self._loop or LoopThread()
+        return await self._loop.run(_finish(awaitable))
+
+    async def aclose(self) -> None:
+        """End the loop of its own, if there is one."""
+        if self._loop is not None:
+            self._loop.close()
+            self._loop = None
+
+
+async def _finish(awaitable: Any) -> Any:
+    return await awaitable
+
+
+def _stated(value: str | None) -> Stated:
+    return Stated(value=value) if value else Stated(absent=UNSTATED)
+
+
+def spelling(function: Callable[..., Any]) -> str:
+    """`module:name` of a callable, or of the class of a callable object."""
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{getattr(named, '__module__', None) or '?'}:{getattr(named, '__qualname__', '?')}"
+
+
+def source_digest(function: Callable[..., Any]) -> Digest | None:
+    """The digest of the source file of a callable, else of its source text, else None."""
+    target = inspect.unwrap(function)
+    while hasattr(target, "func") and callable(target.func):  # functools.partial
+        target = target.func
+    if not (inspect.isfunction(target) or inspect.ismethod(target) or inspect.isclass(target)):
+        target = type(target)
+    with suppress(OSError, TypeError):
+        if (file := inspect.getsourcefile(target)) and Path(file).is_file():
+            return digest_bytes(Path(file).read_bytes())
+    with suppress(OSError, TypeError):
+        return digest_bytes(inspect.getsource(target).encode("utf-8", "surrogatepass"))
+    return None
+
+
+def load_callable(spec: str, *, folder: Path | None = None) -> Callable[[Request], Any]:
+    """The callable that `module:name` means, with `folder` (default: the current one) importable.
+
+    UsageError says what was looked for and what is there instead.
+    """
+    module_name, _, name = spec.partition(":")
+    if not module_name or not name:
+        raise UsageError(f"{spec!r} is not module:name", field="callable", hint='for example "my_module:answer"')
+    place = str((folder or Path.cwd()).resolve())
+    if place not in sys.path:
+        sys.path.insert(0, place)
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as cause:
+        raise UsageError(
+            f"{module_name} cannot be imported: {cause}", field="callable", hint=f"modules are looked for in {place}"
+        ) from cause
+    except Exception as cause:
+        raise UsageError(
+            f"{module_name} raised {type(cause).__name__} while it was loaded: {cause}", field="callable"
+        ) from cause
+    found: Any = module
+    for part in name.split("."):
+        if not hasattr(found, part):
+            close = difflib.get_close_matches(part, dir(found), n=1)
+            raise UsageError(
+                f"{module_name} has no {name}", field="callable", hint=f"did you mean {close[0]!r}?" if close else ""
+            )
+        found = getattr(found, part)
+    if not callable(found):
+        raise UsageError(f"{spec} is not callable", field="callable", hint="def answer(request): ...")
+    return found  # type: ignore[no-any-return]

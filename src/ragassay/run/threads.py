@@ -1,0 +1,66 @@
+"""Foreign code in threads that nobody waits for: a call that never returns costs a thread, never a run."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+
+class CallEndedError(Exception):
+    """Foreign code raised something that may not pass through a future (SystemExit, StopIteration, ...)."""
+
+    def __init__(self, cause: BaseException) -> None:
+        super().__init__(f"{type(cause).__name__}: {cause}")
+        self.kind = type(cause).__name__
+
+
+async def in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The result of a blocking call, made in a daemon thread of its own.
+
+    If the caller stops waiting, the thread is abandoned: it can delay neither the run nor the end of the process.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(result: Any, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(result)
+        elif isinstance(error, Exception) and not isinstance(error, StopIteration):
+            future.set_exception(error)
+        else:
+            future.set_exception(CallEndedError(error))
+
+    def work() -> None:
+        result, error = None, None
+        try:
+            result = context.run(function, *arguments)
+        except BaseException as cause:  # noqa: BLE001  foreign code may raise anything
+            error = cause
+        with suppress(RuntimeError):  # the loop is gone: nobody is waiting any more
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=work, name="ragassay-call", daemon=True).start()
+    return await future
+
+
+class LoopThread:
+    """An event loop of its own in a daemon thread, for coroutines that might block or refuse to be cancelled."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, name="ragassay-loop", daemon=True).start()
+
+    async def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """The result of a coroutine that runs in the other loop; giving up asks it to stop and does not wait."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
+
+    def close(self) -> None:
+        """Ask the loop to end; if something in it blocks, the thread is abandoned."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
