@@ -9,7 +9,7 @@ from typing import TypeVar
 from ragassay.errors import IntegrityError, RecordError
 from ragassay.records.base import Record
 from ragassay.records.canonical import digest_bytes, digest_of, digest_set
-from ragassay.records.case import Benchmark
+from ragassay.records.case import Benchmark, Case
 from ragassay.records.document import Corpus, CorpusEntry, Document, Segmentation
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
 from ragassay.seal.freeze import stated
@@ -24,7 +24,7 @@ def verify(store: Store, protocol_digest: str) -> None:
 
     Covers the protocol, its three layers, the corpus (its digest from every document's text, authorization and
     description), the segmentation (`passages_digest`), the benchmark (`cases_digest`) and raw bytes of lossy
-    documents. Raises IntegrityError with the role (`field`) and the object that is not what it should be.
+    documents and questions. Raises IntegrityError with the role (`field`) and the object that is not what it should be.
     """
     protocol = _record(store, Protocol, protocol_digest, "protocol")
     subject = _record(store, Subject, protocol.subject, "subject")
@@ -93,6 +93,10 @@ def _verify_benchmark(store: Store, subject: Subject, protocol: Protocol) -> Non
     benchmark = _record(store, Benchmark, digest, "benchmark")
     _same("benchmark.corpus", subject.corpus, benchmark.corpus, digest)
     cases = _line_digests(store, benchmark.blob, "benchmark.blob")
+    with _role("benchmark.blob"):
+        for case in store.get_lines(Case, benchmark.blob):
+            if case.raw is not None:
+                store.get(case.raw)
     _same("benchmark.cases", benchmark.cases, len(cases), benchmark.blob)
     _same("benchmark.cases_digest", benchmark.cases_digest, digest_set(cases), benchmark.blob)
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 Level = Literal["quick", "full", "deep"]
 LEVELS = ("quick", "full", "deep")
-LAYOUT = ("blobs", "index.sqlite", "journals", "refs", "store.json", "tmp")
+INDEX = "index.sqlite"
+LAYOUT = ("blobs", INDEX, "journals", "refs", "store.json", "tmp")
 """What may stand in the folder of a store."""
 _RECORDS_AT_MOST = 64 * 1024 * 1024
 
@@ -85,6 +86,7 @@ def check(store: Store, level: Level = "full") -> CheckReport:
     look.at_layout()
     look.at_blobs()
     look.at_refs()
+    look.at_index()
     return look.report()
 
 
@@ -96,7 +98,9 @@ class _Look:
         self.level = level
         self.sizes: dict[str, int] = {}
         self.found: dict[tuple[str, str], Finding] = {}
+        self.before = read_index(store.path / INDEX)
         self.reached: set[str] = set()
+        self.read: set[tuple[str, Target]] = set()
         self.refs = 0
         self.index_state: Literal["current", "updated", "rebuilt", "not writable"] = "current"
 
@@ -124,29 +128,26 @@ class _Look:
         return Path(path).relative_to(self.store.path).as_posix()
 
     def at_blobs(self) -> None:
-        """Every blob: name, size, and from level full on its hash; then the index."""
+        """Every blob: its name, its size against the index, and from level full on its hash."""
         for entry in self._blob_files():
             digest = f"sha256:{entry.name}"
             self.sizes[digest] = entry.stat().st_size
-            if self.level != "quick":
+            if self.level != "quick" or (self.before or {}).get(digest, self.sizes[digest]) != self.sizes[digest]:
                 self._hash(digest, Path(entry.path))
-        before = read_index(self.store.path / "index.sqlite")
-        for digest, size in (before or {}).items():
-            if digest not in self.sizes:
-                self.note(
-                    "missing",
-                    digest,
-                    "it was here at an earlier check; if that is meant, delete index.sqlite",
-                    ("index",),
-                )
-            elif self.sizes[digest] != size:
-                self._hash(digest, self.store.blob_path(digest))
+
+    def at_index(self) -> None:
+        """What was here at an earlier check and is gone; then the index as it is now."""
+        before = self.before
+        for digest in (before or {}).keys() - self.sizes.keys():
+            if ("missing", digest) not in self.found:
+                detail = f"it was here at an earlier check; if it was taken away on purpose, delete {INDEX}"
+                self.note("missing", digest, detail, ("index",))
         damaged = {what for problem, what in self.found if problem == "damaged"}
         good = {digest: size for digest, size in self.sizes.items() if digest not in damaged}
         after = {**(before or {}), **good}
         if after != before:
             self.index_state = "rebuilt" if before is None else "updated"
-            if not write_index(self.store.path / "index.sqlite", self.store.path / TEMPORARY, after):
+            if not write_index(self.store.path / INDEX, self.store.path / TEMPORARY, after):
                 self.index_state = "not writable"
 
     def _blob_files(self) -> Iterator[os.DirEntry[str]]:
@@ -189,10 +190,12 @@ class _Look:
             self.walk(one, Target("record", kind) if kind else BYTES)
 
     def walk(self, ref: Ref, target: Target) -> None:
-        """Everything that a ref leads to, each blob once."""
+        """All that a ref leads to, each blob once (once as each thing that it is taken for)."""
         todo = [(ref.name, Link("", ref.digest, target))]
         while todo:
             named_by, link = todo.pop()
+            if link.digest not in self.sizes and link.digest in self.store:
+                self.sizes[link.digest] = self.store.blob_path(link.digest).stat().st_size  # written meanwhile
             if link.digest not in self.sizes:
                 if not link.target.optional:
                     self.note("missing", link.digest, "it is named but not there", (named_by,))
@@ -200,9 +203,10 @@ class _Look:
             known = self.found.get(("damaged", link.digest))
             if known is not None:
                 self.note("damaged", link.digest, known.detail, (named_by,))
-            if known is not None or link.digest in self.reached:
-                continue
             self.reached.add(link.digest)
+            if known is not None or (link.digest, link.target) in self.read:
+                continue
+            self.read.add((link.digest, link.target))
             todo.extend((f"{ref.name} {one.field}", one) for one in self._inside(link, named_by))
 
     def _inside(self, link: Link, named_by: str) -> list[Link]:

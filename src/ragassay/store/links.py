@@ -45,6 +45,7 @@ def _lines(kind: type[Record]) -> Target:
 BYTES = Target("bytes")
 FIELDS: dict[type[Record], dict[str, Target]] = {
     Benchmark: {"blob": _lines(Case)},
+    Case: {"raw": BYTES},
     Corpus: {"blob": _lines(Document)},
     Document: {"raw": BYTES},
     Measurements: {"raw": BYTES},
