@@ -1,0 +1,18 @@
+"""What a system did, in one form: who handed what to whom, what generation saw, and readers. Measures nothing."""
+
+from ragassay.traces.graph import CONTEXT, Context, Graph, Node, context_of, graph, keys_of, united
+from ragassay.traces.jsonl import read_jsonl
+from ragassay.traces.trec import read_trec_run
+
+__all__ = [
+    "CONTEXT",
+    "Context",
+    "Graph",
+    "Node",
+    "context_of",
+    "graph",
+    "keys_of",
+    "read_jsonl",
+    "read_trec_run",
+    "united",
+]
