@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from ragassay import __version__
 from ragassay.errors import ExitCode, RagassayError
+
+if TYPE_CHECKING:
+    from cyclopts import App
 
 COMMANDS: dict[str, str] = {
     "init": "Write a commented ragassay.toml and a small example that run as they are.",
@@ -32,7 +36,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 """Commands with verbs of their own."""
 
 
-def build_app():  # type: ignore[no-untyped-def]  # noqa: ANN201  cyclopts is imported only when a command line is read
+def build_app() -> App:
     """The cyclopts application; commands load when they are called."""
     from cyclopts import App, Parameter
 

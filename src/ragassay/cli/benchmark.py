@@ -26,7 +26,9 @@ def build(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: bo
     built = benchmark_of(workspace, corpus_of(workspace))
     if json:
         found = built.report._asdict()
-        listed = {key: [str(one) for one in value] if isinstance(value, tuple) else value for key, value in found.items()}
+        listed = {
+            key: [str(one) for one in value] if isinstance(value, tuple) else value for key, value in found.items()
+        }
         talk.data_json({"digest": built.digest, "name": built.benchmark.name, **listed})
     else:
         talk.data(f"benchmark {built.benchmark.name} {built.benchmark.version}, {built.digest}")

@@ -18,8 +18,8 @@ from ragassay.cli.settings import FILE_NAME, read_settings
 from ragassay.errors import ExitCode, RagassayError
 from ragassay.store import Store
 
-CORE = ("anyio", "bm25s", "cryptography", "cyclopts", "httpx2", "jinja2", "msgspec", "numpy", "rfc8785", "rich", "scipy",
-        "zstandard")  # fmt: skip
+CORE = ("anyio", "bm25s", "cryptography", "cyclopts", "httpx2", "jinja2", "msgspec", "numpy", "rfc8785", "rich",
+        "scipy", "zstandard")  # fmt: skip
 
 
 class Finding(NamedTuple):

@@ -28,7 +28,8 @@ def init(folder: Path = Path(), *, json: bool = False) -> None:
     there = [folder / relative for relative in wanted if (folder / relative).exists()]
     if there:
         raise UsageError(
-            f"{there[0]} is already there", hint="choose another folder: `ragassay init NEW_FOLDER`, or move the file away"
+            f"{there[0]} is already there",
+            hint="choose another folder: `ragassay init NEW_FOLDER`, or move the file away",
         )
     try:
         for relative, source in wanted.items():
@@ -37,7 +38,9 @@ def init(folder: Path = Path(), *, json: bool = False) -> None:
             text = source.read_text("utf-8")
             target.write_text(text.replace("{today}", today) if relative.name == FILE_NAME else text, "utf-8")
     except OSError as cause:
-        raise UsageError(f"cannot write into {folder}: {cause.strerror}", hint="choose a folder you may write to") from None
+        raise UsageError(
+            f"cannot write into {folder}: {cause.strerror}", hint="choose a folder you may write to"
+        ) from None
     names = [str(folder / relative) for relative in sorted(wanted)]
     talk.data_json(names) if json else talk.data("\n".join(names))
     talk.then("ragassay run" if folder == Path() else f"cd {folder} && ragassay run")

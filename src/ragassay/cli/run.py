@@ -58,7 +58,9 @@ def run(
         talk.data_json({"run": digest, **msgspec.to_builtins(record)})
     else:
         talk.data(f"run {digest}")
-        talk.data(f"  {record.answered} of {record.questions} asked, {record.failures} failed, content {record.content}")
+        talk.data(
+            f"  {record.answered} of {record.questions} asked, {record.failures} failed, content {record.content}"
+        )
         if record.mixed:
             talk.data(f"  mixed: more than one reported version of {', '.join(record.mixed)}")
     talk.then("ragassay score")

@@ -8,6 +8,7 @@ from ragassay.assay import measure
 from ragassay.cli import talk
 from ragassay.cli.settings import FILE_NAME
 from ragassay.cli.workspace import open_store
+from ragassay.records.base import Digest
 from ragassay.records.protocol import Protocol, Run
 from ragassay.records.score import Estimate, ScoreTable
 from ragassay.seal import verify
@@ -42,7 +43,7 @@ def score(
     talk.then("ragassay report --out report")
 
 
-def score_run(store: Store, run: str) -> str:
+def score_run(store: Store, run: str) -> Digest:
     """Score the run that `run` names; the digest of the table, ref `scores/NAME`."""
     run_digest = store.resolve(run, kind_prefix="run")
     record = store.get_record(Run, run_digest)

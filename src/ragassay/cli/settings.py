@@ -127,7 +127,11 @@ def read_settings(path: Path) -> Settings:
         instant(settings.run.as_of)
     except RagassayError as error:
         field = error.field or ("run.as_of" if "date or time" in error.message or "offset" in error.message else "")
-        hint = error.hint if "ragassay schema" not in error.hint else "`ragassay init` writes a file with every key explained"
+        hint = (
+            error.hint
+            if "ragassay schema" not in error.hint
+            else "`ragassay init` writes a file with every key explained"
+        )
         raise UsageError(
             error.message, file=str(path), line=line_of(text, field, error.message), field=field, hint=hint
         ) from None

@@ -37,15 +37,19 @@ def check(
     if json:
         talk.data_json(found.to_json())
     else:
-        for line in found.lines():
-            talk.data(talk.plain(line))
-    talk.then("ragassay store refs" if found.ok else "restore the objects named above from a copy, then ragassay store check")
+        talk.data(f"{found.blobs} objects, {found.bytes} bytes, {found.refs} names, checked {found.level}")
+        for what, findings in {"damaged": found.damaged, "missing": found.missing, "foreign": found.foreign}.items():
+            for one in findings:
+                named = f" (named by {', '.join(one.named_by)})" if one.named_by else ""
+                talk.data(talk.plain(f"{what}: {one.object}: {one.detail}{named}"))
+        talk.data("all as it was stored" if found.ok else "NOT as it was stored")
+    talk.then(
+        "ragassay store refs" if found.ok else "restore the objects named above from a copy, then ragassay store check"
+    )
     return int(ExitCode.PASS if found.ok else ExitCode.INTEGRITY)
 
 
-def refs(
-    prefix: str = "", *, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool = False
-) -> None:
+def refs(prefix: str = "", *, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool = False) -> None:
     """List the names in the store and what they stand for.
 
     Parameters
@@ -68,9 +72,7 @@ def refs(
     talk.then("ragassay store show NAME")
 
 
-def show(
-    name: str, *, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool = False
-) -> None:
+def show(name: str, *, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool = False) -> None:
     """Print one object of the store: a record as JSON, anything else as its bytes.
 
     Parameters

@@ -8,20 +8,23 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ragassay.assay import Frozen, Plan
+from ragassay.assay import Frozen
 from ragassay.errors import RagassayError, UsageError
 from ragassay.run import System
 from ragassay.run.systems.http import HttpSystem
 from ragassay.run.systems.python import PythonSystem, load_callable
 from ragassay.run.systems.reference import ReferenceSystem
 
+GIVEN = frozenset({"documents", "passages", "function", "clock"})
+"""Parameters that no settings file can hold."""
 
-def make_system(settings: Mapping[str, Any], folder: Path, frozen: Frozen, plan: Plan) -> System:
+
+def make_system(settings: Mapping[str, Any], folder: Path, frozen: Frozen) -> System:
     """The adapter that `[system]` describes; UsageError names the key that is wrong."""
     rest = dict(settings)
     kind = rest.pop("kind", None)
     makers: dict[str, Callable[[], System]] = {
-        "reference": lambda: _make(ReferenceSystem, rest, documents=frozen.documents, passages=frozen.passages),
+        "reference": lambda: _make(ReferenceSystem, rest, frozen.documents, frozen.passages, given=GIVEN),
         "python": lambda: _python(rest, folder),
         "http": lambda: _make(HttpSystem, rest),
     }
@@ -43,18 +46,16 @@ def make_system(settings: Mapping[str, Any], folder: Path, frozen: Frozen, plan:
 def _python(rest: dict[str, Any], folder: Path) -> System:
     spec = rest.pop("callable", None)
     if not isinstance(spec, str):
-        raise UsageError(
-            "a python system needs its callable", field="callable", hint='callable = "my_module:answer"'
-        )
-    return _make(PythonSystem, rest, load_callable(spec, folder=folder), given=("function",))
+        raise UsageError("a python system needs its callable", field="callable", hint='callable = "my_module:answer"')
+    return _make(PythonSystem, rest, load_callable(spec, folder=folder), given=GIVEN)
 
 
 def _make(
-    kind: Callable[..., System], rest: Mapping[str, Any], *arguments: Any, given: tuple[str, ...] = (), **fixed: Any
+    kind: Callable[..., System], rest: Mapping[str, Any], *arguments: Any, given: frozenset[str] = frozenset()
 ) -> System:
     """`kind` called with the rest of the section, each key checked against its parameters."""
     parameters = inspect.signature(kind).parameters
-    known = [name for name in parameters if name not in fixed and name not in given]
+    known = [name for name in parameters if name not in given]
     for key in rest:
         if key not in known:
             close = difflib.get_close_matches(key, known, n=1)
@@ -64,7 +65,7 @@ def _make(
     if needed:
         raise UsageError(f"the key {needed[0]!r} is missing", field=needed[0], hint="`ragassay init` shows an example")
     try:
-        return kind(*arguments, **fixed, **{key: _frozen(value) for key, value in rest.items()})
+        return kind(*arguments, **{key: _frozen(value) for key, value in rest.items()})
     except (TypeError, ValueError, AttributeError) as cause:
         raise UsageError(f"the settings do not fit: {cause}", field="system", hint="see docs/systems.md") from None
 

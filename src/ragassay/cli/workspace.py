@@ -117,6 +117,6 @@ def get_ready(workspace: Workspace, name: str | None = None) -> Ready:
     frozen = corpus_of(workspace)
     built = benchmark_of(workspace, frozen)
     plan = plan_of(workspace.settings, name)
-    system = make_system(workspace.settings.system, workspace.folder, frozen, plan)
+    system = make_system(workspace.settings.system, workspace.folder, frozen)
     sealed = seal(workspace.store, plan, frozen, built, system.identity)
     return Ready(frozen, built, system, sealed, plan)
