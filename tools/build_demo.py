@@ -2,9 +2,9 @@
 
     .venv/bin/python tools/build_demo.py ../shared/data
 
-Writes `src/ragassay/demo/data/`. The invented part is in `tools/demo/`: one file a document (a JSON line about it, a
-blank line, then its text) and `cases.jsonl`. Refuses to write if a quote is not found exactly once, if a label names a
-document that is not there, or if the whole is larger than 2 MB.
+Writes `documents.jsonl` and `cases.jsonl` in `src/ragassay/demo/data/`. The invented part is in `tools/demo/`: one file
+a document (a JSON line about it, a blank line, then its text), and `cases.jsonl`. Fails if a quote is not found exactly
+once, if a label names a document that is not there, or if the whole is larger than 2 MB.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ import musique  # noqa: E402
 from common import unique, write_lines  # noqa: E402
 
 from ragassay import benchmark, corpus  # noqa: E402
-from ragassay.demo import AS_OF, CORPUS_VERSION, load  # noqa: E402
+from ragassay.demo import AS_OF, CASES, CORPUS_VERSION, DOCUMENTS, FOLDER, load  # noqa: E402
 from ragassay.store import Store  # noqa: E402
 
 ANSWERABLE, UNANSWERABLE, MULTI_HOP = 150, 80, 60
 LARGEST_BYTES = 2_000_000
-TARGET = ROOT / "src" / "ragassay" / "demo" / "data"
+TARGET = FOLDER
 INVENTED = ROOT / "tools" / "demo"
 
 
@@ -57,19 +57,18 @@ def write(data: Path) -> None:
         *(clapnq.passage(row) for row in questions),
         *(one for row in hops for one in musique.paragraphs(row)),
     ]
-    parts = {
-        "wikipedia/documents.jsonl": unique(wikipedia),
-        "invented/documents.jsonl": invented(),
-        "clapnq/cases.jsonl": [clapnq.case(row) for row in questions],
-        "musique/cases.jsonl": [musique.case(row) for row in hops],
-        "invented/cases.jsonl": lines_of(INVENTED / "cases.jsonl"),
-    }
-    for name, lines in parts.items():
-        if name.endswith("cases.jsonl"):
-            lines = [{"corpus_version": CORPUS_VERSION, **line} for line in lines]
-        path = TARGET / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        print(f"{write_lines(path, lines):6} lines {path.stat().st_size:9} bytes  {name}")
+    cases = [
+        *(clapnq.case(row) for row in questions),
+        *(musique.case(row) for row in hops),
+        *lines_of(INVENTED / "cases.jsonl"),
+    ]
+    documents = [*unique(wikipedia), *invented()]
+    TARGET.mkdir(parents=True, exist_ok=True)
+    for name, lines in (
+        (DOCUMENTS.name, documents),
+        (CASES.name, [{"corpus_version": CORPUS_VERSION, **line} for line in cases]),
+    ):
+        print(f"{write_lines(TARGET / name, lines):6} lines {(TARGET / name).stat().st_size:9} bytes  {name}")
 
 
 def check() -> None:

@@ -12,14 +12,21 @@ from ragassay.benchmark import CaseReading, read_cases
 from ragassay.corpus import Reading, read_jsonl
 from ragassay.records.base import Instant
 
-__all__ = ["AS_OF", "CORPUS_VERSION", "FOLDER", "Demo", "load"]
+__all__ = ["AS_OF", "CASES", "CORPUS_VERSION", "DOCUMENTS", "FOLDER", "NOTE", "VERSION", "Demo", "load"]
 
 FOLDER = Path(__file__).parent / "data"
-DOCUMENTS = ("wikipedia/documents.jsonl", "invented/documents.jsonl")
-CASES = ("clapnq/cases.jsonl", "musique/cases.jsonl", "invented/cases.jsonl")
+DOCUMENTS = FOLDER / "documents.jsonl"
+CASES = FOLDER / "cases.jsonl"
+VERSION = "1"
+"""Of the benchmark that the demo's cases make."""
+CORPUS_VERSION = "demo-1"
 AS_OF = Instant("2026-06-01T00:00:00Z")
 """When the demo's questions are asked: after the second versions of some documents have begun to be valid."""
-CORPUS_VERSION = "demo-1"
+NOTE = (
+    "The demo's questions are real (CLAPnq, MuSiQue) and invented (tenants, attacks, conversations). "
+    "CLAPnq judged its unanswerable questions on one passage each: another passage may hold an answer."
+)
+"""What anybody who sees a number of the demo should be told first."""
 
 
 class Demo(NamedTuple):
@@ -30,12 +37,5 @@ class Demo(NamedTuple):
 
 
 def load() -> Demo:
-    """Documents and cases in a fixed order: the same records, with the same digests, on every call."""
-    documents, cases = Reading(), CaseReading()
-    for name in DOCUMENTS:
-        documents.extend(read_jsonl(FOLDER / name))
-    for name in CASES:
-        part = read_cases(FOLDER / name)
-        for case in part:
-            cases.add(case, part.places[case.query_id])
-    return Demo(documents, cases)
+    """Documents and cases in the order of their files: the same records, with the same digests, on every call."""
+    return Demo(read_jsonl(DOCUMENTS), read_cases(CASES))

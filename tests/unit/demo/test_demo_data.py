@@ -138,10 +138,12 @@ def test_sources_and_licences_are_stated() -> None:
     assert {"ATTRIBUTION.md", "README.md", "LICENSE-APACHE-2.0.txt", "LICENSE-CC-BY-4.0.txt"} <= names
     assert "LICENSE-CC-BY-SA-4.0.txt" in names
     readme = (demo.FOLDER / "README.md").read_text("utf-8")
-    for name in (*demo.DOCUMENTS, *demo.CASES):
-        count = len((demo.FOLDER / name).read_text("utf-8").splitlines())
-        assert name in readme
-        assert f"{count:,}" in readme or name == "clapnq/cases.jsonl"
+    documents, cases = demo.load()
+    sources = Counter(one.metadata["source"] for one in documents)
+    assert f"| clapnq, musique | {sources['clapnq'] + sources['musique']:,} |" in readme
+    assert f"| invented | {sources['invented']} |" in readme
+    for name, count in Counter(word for case in cases for word in case.slice if word.startswith("source=")).items():
+        assert f"| {name.removeprefix('source=')} | {count} |" in readme
 
 
 @pytest.mark.shared
@@ -153,8 +155,8 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(build_demo, "TARGET", tmp_path)
     build_demo.write(DATA)
-    for name in (*demo.DOCUMENTS, *demo.CASES):
-        assert (tmp_path / name).read_bytes() == (demo.FOLDER / name).read_bytes(), name
+    for path in (demo.DOCUMENTS, demo.CASES):
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
 
 
 @pytest.mark.shared
