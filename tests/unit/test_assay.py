@@ -1,0 +1,98 @@
+"""The Python door: ten lines, in a script, in a running loop, with systems that fail."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from ragassay import evaluate, evaluate_sync
+from ragassay.errors import RecordError, UsageError
+from ragassay.records.score import Estimate
+
+DOCUMENTS = {
+    "publishing.md": "A retry after a commit must send the original revision tuple again.",
+    "limits.md": "120 publishes per minute are allowed.",
+    "access.md": "Editors see drafts.",
+}
+CASES = [
+    {"query_id": "q1", "query": "What must a retry send?", "relevant": [{"document_id": "publishing.md", "grade": 3}]},
+    {"query_id": "q2", "query": "How many publishes?", "relevant": [{"document_id": "limits.md", "grade": 3}]},
+    {"query_id": "q3", "query": "Who sees drafts?", "relevant": [{"document_id": "access.md", "grade": 3}]},
+]
+
+
+def first_two(request: Any) -> dict[str, Any]:
+    """Finds the first document always, the second never, fails on the third question."""
+    if request.query_id == "q3":
+        raise RuntimeError("the index is gone")
+    return {"answer": "The original revision tuple.", "contexts": [{"document_id": "publishing.md"}]}
+
+
+def estimates(result: Any, measure: str, step: str = "context") -> list[Estimate]:
+    found = [one for one in result.scorecard.estimates if one.measure == measure and one.step == step]
+    return [one for one in found if one.population.slice is None]
+
+
+def test_counts_and_value_of_three_questions_by_hand() -> None:
+    result = evaluate_sync(
+        CASES, first_two, documents=DOCUMENTS, as_of="2026-12-01", measures=["recall(rel=2)@5"], max_error_rate=1.0
+    )
+    (one,) = [found for found in estimates(result, "recall(rel=2)@5") if found.aggregation == "macro"]
+    # q1 held 1 of 1, q2 held 0 of 1, q3 failed: mean of (1, 0) with one error; with q3 as 0 and as 1: 1/3 to 2/3
+    assert (one.attempted, one.scored, one.undefined, one.missing, one.error) == (3, 2, 0, 0, 1)
+    assert one.value == pytest.approx(1 / 2)
+    assert one.bounds is not None
+    assert (one.bounds.low, one.bounds.high) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
+
+
+def test_it_is_awaitable_and_its_twin_works_inside_a_running_loop() -> None:
+    async def both() -> tuple[Any, Any]:
+        awaited = await evaluate(CASES[:2], first_two, documents=DOCUMENTS, as_of="2026-12-01")
+        twin = evaluate_sync(CASES[:2], first_two, documents=DOCUMENTS, as_of="2026-12-01")
+        return awaited, twin
+
+    awaited, twin = asyncio.run(both())
+    assert awaited.protocol == twin.protocol
+    assert awaited.run != ""
+    assert awaited.scorecard.estimates
+
+
+def test_an_async_system_and_a_list_of_ids_are_enough() -> None:
+    async def ids(request: Any) -> list[str]:
+        await asyncio.sleep(0)
+        return ["limits.md", "publishing.md"]
+
+    result = evaluate_sync(CASES[:2], ids, documents=DOCUMENTS, as_of="2026-12-01", measures=["rr(rel=2)@5"])
+    (one,) = [found for found in estimates(result, "rr(rel=2)@5") if found.aggregation == "macro"]
+    assert one.value == pytest.approx((1 / 2 + 1) / 2)  # ranks 2 and 1
+
+
+def test_the_result_shows_itself_in_every_form() -> None:
+    result = evaluate_sync(CASES[:2], first_two, documents=DOCUMENTS, as_of="2026-12-01")
+    assert result._repr_html_().lstrip().startswith("<")
+    assert "default-src 'none'" in result.html()
+    assert result.markdown().startswith("# ")
+    assert result.to_json()
+    assert str(result)
+
+
+def test_no_questions_is_an_error_and_never_a_score() -> None:
+    with pytest.raises(UsageError if False else Exception, match="no cases"):
+        evaluate_sync([], first_two, documents=DOCUMENTS)
+
+
+def test_wrong_values_name_their_place() -> None:
+    with pytest.raises(RecordError, match="cases:2.*did you mean 'query'|unknown field"):
+        evaluate_sync([CASES[0], {"query_id": "x", "qery": "?"}], first_two, documents=DOCUMENTS)
+    with pytest.raises(UsageError, match="top_j"):
+        evaluate_sync(CASES, first_two, documents=DOCUMENTS, top_j=3)
+    with pytest.raises(UsageError, match="documents:1"):
+        evaluate_sync(CASES, first_two, documents=[{"document_id": "a", "text": object()}])
+
+
+def test_without_documents_only_what_labels_name_is_known() -> None:
+    result = evaluate_sync(CASES[:1], lambda request: ["elsewhere"], as_of="2026-12-01", measures=["recall(rel=2)@5"])
+    (one,) = [found for found in estimates(result, "recall(rel=2)@5") if found.aggregation == "macro"]
+    assert one.status != "value", "an unresolved item is a missing label, never an irrelevant document"
