@@ -14,6 +14,7 @@ from ragassay.run.journal import Finished, Journal, Key, no_point
 from ragassay.run.pace import Pace
 from ragassay.run.progress import Progress, Standing
 from ragassay.run.question import Questioner
+from ragassay.run.threads import durably
 
 _TICK_S = 1.0
 
@@ -64,7 +65,7 @@ class Job:
             while self._waiting or self._tasks:
                 self._start()
                 await asyncio.wait({*self._tasks, stopping}, timeout=_TICK_S, return_when=asyncio.FIRST_COMPLETED)
-                self._collect()
+                await self._collect()
                 self._check_budget()
                 self._progress.tick(self.standing())
                 if stop.is_set() and (self._waiting or self._tasks):
@@ -94,19 +95,22 @@ class Job:
             self._on_point("before_ask")
             self._tasks[asyncio.ensure_future(self._questioner.ask(key))] = key
 
-    def _collect(self) -> None:
+    async def _collect(self) -> None:
         """Make every finished question durable, in the order in which they were asked."""
         for task in [one for one in self._tasks if one.done()]:
             del self._tasks[task]
             finished = task.result()
             self._on_point("after_answer")
-            self._keep(finished)
+            await self._keep(finished)
+            if self._failures <= self._most:
+                self._start()
 
-    def _keep(self, finished: Finished) -> None:
+    async def _keep(self, finished: Finished) -> None:
         new = {digest: text for digest, text in finished.texts.items() if digest not in self._journal.texts}
         order = len(self._journal.entries)
         measurements = msgspec.structs.replace(finished.measurements, completed=order)
-        self._journal.append(msgspec.structs.replace(finished, measurements=measurements, texts=new))
+        line = msgspec.structs.replace(finished, measurements=measurements, texts=new)
+        await durably(self._journal.append, line)
         if finished.content.failure is None:
             self._pace.succeeded()
         else:

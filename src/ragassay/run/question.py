@@ -20,7 +20,7 @@ from ragassay.run.contract import Reply, Request, System
 from ragassay.run.journal import Finished, Key
 from ragassay.run.normalise import Normalised, failed, normalise
 from ragassay.run.reading import InvalidResponseError, plain_value
-from ragassay.run.threads import CallEndedError
+from ragassay.run.threads import CallEndedError, durably
 from ragassay.run.world import World
 from ragassay.store import Store
 
@@ -50,7 +50,7 @@ class Questioner:
         start_s = self._clock.steady_s()
         reply = await self._reply(request)
         latency_ms = reply.latency_ms if reply.latency_ms is not None else self._clock.since_ms(start_s)
-        return self._finish(key, request, reply, latency_ms)
+        return await self._finish(key, request, reply, latency_ms)
 
     async def _reply(self, request: Request) -> Reply:
         """What the adapter hands back, or a failure; waits for it no longer than the limit, whatever it does."""
@@ -71,10 +71,11 @@ class Questioner:
         found = task.result()
         return found if isinstance(found, Reply) else Reply(value=found)
 
-    def _finish(self, key: Key, request: Request, reply: Reply, latency_ms: float) -> Finished:
+    async def _finish(self, key: Key, request: Request, reply: Reply, latency_ms: float) -> Finished:
         secrets = (*reply.secrets, *((request.credential,) if request.credential else ()))
         counts: dict[str, int] = {}
-        found, raw = self._normalise(key, request, reply, secrets, counts)
+        found, value = self._normalise(key, request, reply, secrets, counts)
+        raw = await durably(self._keep_raw, reply, value, secrets, found.lossy)
         content = found.content
         failure = content.failure
         detail = reply.detail if reply.failure is not None else found.detail
@@ -103,15 +104,15 @@ class Questioner:
 
     def _normalise(
         self, key: Key, request: Request, reply: Reply, secrets: tuple[str, ...], counts: dict[str, int]
-    ) -> tuple[Normalised, Digest | None]:
+    ) -> tuple[Normalised, Any]:
+        """The trace of a reply, and the value that it was made of."""
         if reply.failure is not None:
             content = failed(reply.failure, request, repeat=key[1], redaction=self._redaction.digest)
-            return Normalised(content, {}), self._keep_raw(reply, reply.value, secrets, False)
+            return Normalised(content, {}), None
         try:
             value = plain_value(reply.value)
         except InvalidResponseError as wrong:
-            content = self._invalid(key, request, wrong.field)
-            return Normalised(content, {}, detail=str(wrong)), self._keep_raw(reply, None, secrets, False)
+            return Normalised(self._invalid(key, request, wrong.field), {}, detail=str(wrong)), None
         value, found = self._redaction.value(value)
         _add(counts, found)
         value = _scrub(value, secrets)
@@ -120,7 +121,7 @@ class Questioner:
             digest_of(made.content)
         except RagassayError as cause:
             made = Normalised(self._invalid(key, request, "response"), {}, detail=str(cause))
-        return made, self._keep_raw(reply, value, secrets, made.lossy)
+        return made, value
 
     def _invalid(self, key: Key, request: Request, field: str) -> TraceContent:
         failure = Failure(cause="invalid_response", code=field[:256])

@@ -151,6 +151,7 @@ class HttpSystem:
                 timeout=None,
                 follow_redirects=False,
                 trust_env=self._proxies,
+                verify=self._proxies or self.url.startswith("https:"),
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
             )
         return self._clients[loop]

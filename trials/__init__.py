@@ -1,0 +1,1 @@
+"""Trials of minutes: kills, full disks, read-only stores, failed fsyncs. `make trials`; not part of the tests."""
