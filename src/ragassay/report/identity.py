@@ -1,0 +1,130 @@
+"""What a scorecard is about and what must be said before its numbers are read. Verifies no digest."""
+
+from __future__ import annotations
+
+from ragassay.records.canonical import digest_of
+from ragassay.records.protocol import Stated as Identified
+from ragassay.report.material import Material
+from ragassay.report.model import Identity, Stated
+from ragassay.report.words import many
+
+
+def identity(material: Material) -> Identity:
+    """Digests of all that is sealed, the settings that they seal, and the circumstances beside them."""
+    subject, protocol, run, table = material.subject, material.protocol, material.run, material.table
+    system, benchmark, corpus = subject.system, material.benchmark, material.corpus
+    sealed = [
+        Stated(label="score table", value=material.scores),
+        Stated(label="score content", value=table.content),
+        Stated(label="run", value=table.run),
+        Stated(label="run content", value=run.content),
+        Stated(label="protocol", value=run.protocol),
+        Stated(label="subject", value=protocol.subject),
+        Stated(label="scoring", value=protocol.scoring),
+        Stated(label="policy", value=protocol.policy),
+        _said("corpus hash", protocol.corpus_hash),
+        Stated(label="benchmark", value=subject.benchmark),
+        _said("segmentation", subject.segmentation),
+        _said("retriever", protocol.retriever_version),
+        _said("prompt hash", protocol.prompt_hash),
+        _said("judge model", protocol.judge_model),
+    ]
+    if table.scoring != protocol.scoring:
+        sealed.append(Stated(label="scoring of this table (not the protocol's)", value=table.scoring))
+    cut = material.segmentation
+    settings = [
+        Stated(label="system", value=f"{system.name} ({system.adapter} adapter)"),
+        _said("retriever", system.retriever),
+        _said("generator", system.generator),
+        _said("prompt", system.prompt),
+        Stated(label="benchmark", value=f"{benchmark.name} {benchmark.version}, {many(benchmark.cases, 'case')}"),
+        Stated(
+            label="labels",
+            value=f"{benchmark.completeness}, rubric {benchmark.rubric.name}, relevant from grade {benchmark.rel}",
+        ),
+        Stated(label="corpus", value=f"{many(corpus.documents, 'document')} ({corpus.mode})"),
+        Stated(label="cut into", value=f"{many(cut.passages, 'passage')} by {cut.chunker} {cut.chunker_version}")
+        if cut
+        else Stated(label="cut into", absent="no segmentation is part of the protocol"),
+        Stated(label="as of", value=subject.as_of),
+        Stated(label="seed", value=str(subject.seed)),
+        Stated(label="repeats", value=str(subject.repeats)),
+        Stated(label="top k", value=str(subject.top_k)),
+        Stated(label="history", value=subject.history),
+        Stated(label="timeout", value=f"{subject.timeout_s:g} s"),
+        Stated(label="holding", value=_hold(material.scoring.hold)),
+        Stated(label="intervals", value=f"{material.scoring.level:g} confidence"),
+        Stated(label="redaction", value=subject.redaction),
+        Stated(label="tokenizer", value=material.scoring.tokenizer),
+        Stated(label="measures", value=", ".join(material.scoring.measures)),
+    ]
+    return Identity(sealed=tuple(sealed), settings=tuple(settings), circumstances=_circumstances(material))
+
+
+def _circumstances(material: Material) -> tuple[Stated, ...]:
+    around = material.envelope
+    return (
+        Stated(label="started", value=around.started_at),
+        Stated(label="finished", value=around.finished_at)
+        if around.finished_at
+        else Stated(label="finished", absent="the run did not finish"),
+        _said("code revision", around.code_revision),
+        Stated(label="working tree", value="changed since that revision" if around.code_dirty else "clean")
+        if around.code_dirty is not None
+        else Stated(label="working tree", absent="not known"),
+        Stated(label="ragassay", value=around.ragassay_version),
+        Stated(label="python", value=around.python),
+        Stated(label="platform", value=around.platform),
+        Stated(label="machine", value=f"{around.machine}, {many(around.cpu_count, 'core')}"),
+        Stated(label="concurrency", value=str(around.concurrency)),
+        Stated(label="resumed", value=many(around.resumed, "time")),
+        Stated(label="packages", value=f"{len(around.packages)}, digest {digest_of(list(around.packages))}"),
+    )
+
+
+def _hold(share: float) -> str:
+    much = "all" if share == 1 else f"at least {share:g}"
+    return f"evidence is held where {much} of its characters are there, white space aside"
+
+
+def _said(label: str, given: Identified) -> Stated:
+    return Stated(label=label, value=given.value, absent=given.absent)
+
+
+def caveats(material: Material) -> tuple[str, ...]:
+    """What a reader must know before believing a number, worst first."""
+    told = []
+    run, benchmark = material.run, material.benchmark
+    if run.state != "complete":
+        told.append("This run was abandoned; it is not a complete run of its protocol.")
+    if run.mixed:
+        told.append(f"Mixed run: {', '.join(run.mixed)} had more than one value while it ran. No gate accepts it.")
+    if material.table.scoring != material.protocol.scoring:
+        told.append("Scored under another scoring layer than the protocol names: a protocol variation.")
+    if material.envelope.code_dirty:
+        told.append("The code had uncommitted changes, so its revision does not name it.")
+    if benchmark.completeness != "complete":
+        told.append(
+            f"Labels are {benchmark.completeness}: what nobody judged counts as not relevant; "
+            "the measure judged says how much that is."
+        )
+    passage = sum(1 for case in material.cases if case.answerable == "no" and case.answerability_scope == "passage")
+    if passage:
+        told.append(
+            f"{many(passage, 'unanswerable question')} {'is' if passage == 1 else 'are'} "
+            "known to be so for one passage only, not for this corpus."
+        )
+    if benchmark.dangling:
+        told.append(
+            f"{many(benchmark.dangling, 'piece')} of evidence point to documents that are not in the "
+            "corpus; they stay in the denominators."
+        )
+    inferred = sum(1 for content in material.contents for step in content.steps if step.parents is None)
+    if inferred:
+        told.append(
+            f"{many(inferred, 'step')} named no parents; where evidence was lost is inferred from their order there."
+        )
+    coarse = sum(1 for one in material.observations if one.coarse)
+    if coarse:
+        told.append(f"{many(coarse, 'score')} rest on labels of whole documents (coarse).")
+    return tuple(told)

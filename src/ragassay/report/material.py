@@ -1,0 +1,108 @@
+"""Everything that a scorecard is built from, loaded from the store into memory. Adds nothing and judges nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import ragassay.benchmark
+import ragassay.corpus
+from ragassay.errors import StoreError
+from ragassay.records.base import Digest
+from ragassay.records.case import Benchmark, Case
+from ragassay.records.document import Corpus, Document, Passage, Segmentation
+from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
+from ragassay.records.score import Estimate, FactFate, Observation, ScoreTable, SurvivalRow
+from ragassay.records.trace import Measurements, TraceContent
+
+if TYPE_CHECKING:
+    from ragassay.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """The records around one score table."""
+
+    scores: Digest
+    table: ScoreTable
+    run: Run
+    protocol: Protocol
+    subject: Subject
+    scoring: Scoring
+    policy: Policy
+    benchmark: Benchmark
+    corpus: Corpus
+    segmentation: Segmentation | None
+    envelope: Envelope
+    cases: tuple[Case, ...]
+    documents: tuple[Document, ...]
+    passages: tuple[Passage, ...]
+    contents: tuple[TraceContent, ...]
+    measurements: tuple[Measurements, ...]
+    observations: tuple[Observation, ...]
+    runtime: tuple[Observation, ...]
+    estimates: tuple[Estimate, ...]
+    fates: tuple[FactFate, ...]
+    survival: tuple[SurvivalRow, ...]
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Text digest -> text of items that are not passages."""
+
+
+def load(store: Store, scores: Digest) -> Material:
+    """All records that one score table stands on. Raises IntegrityError for a damaged or missing blob."""
+    table = store.get_record(ScoreTable, scores)
+    run = _run(store, table)
+    protocol = store.get_record(Protocol, run.protocol)
+    subject = store.get_record(Subject, run.subject)
+    corpus = store.get_record(Corpus, _object(protocol, "corpus"))
+    cut = protocol.objects.get("segmentation")
+    segmentation = store.get_record(Segmentation, cut) if cut else None
+    benchmark = store.get_record(Benchmark, subject.benchmark)
+    return Material(
+        scores=scores,
+        table=table,
+        run=run,
+        protocol=protocol,
+        subject=subject,
+        scoring=store.get_record(Scoring, table.scoring),
+        policy=store.get_record(Policy, protocol.policy),
+        benchmark=benchmark,
+        corpus=corpus,
+        segmentation=segmentation,
+        envelope=store.get_record(Envelope, run.envelope),
+        cases=tuple(ragassay.benchmark.load(store, benchmark)),
+        documents=tuple(ragassay.corpus.load(store, corpus)),
+        passages=tuple(ragassay.corpus.load_passages(store, segmentation)) if segmentation else (),
+        contents=tuple(store.get_lines(TraceContent, run.contents)),
+        measurements=tuple(store.get_lines(Measurements, run.measurements)),
+        observations=tuple(store.get_lines(Observation, table.observations)),
+        runtime=tuple(store.get_lines(Observation, table.runtime)),
+        estimates=tuple(store.get_lines(Estimate, table.estimates)),
+        fates=tuple(store.get_lines(FactFate, table.fates)),
+        survival=tuple(store.get_lines(SurvivalRow, table.survival)),
+        texts={str(line["digest"]): str(line["text"]) for line in store.get_lines(dict, run.texts)},
+    )
+
+
+def _object(protocol: Protocol, role: str) -> Digest:
+    found = protocol.objects.get(role)  # type: ignore[call-overload]
+    if found is None:
+        raise StoreError(
+            f"the protocol does not say where its {role} is", hint="seal it again: `ragassay seal` records that"
+        )
+    return Digest(found)
+
+
+def _run(store: Store, table: ScoreTable) -> Run:
+    """The run record behind a score table, which names the run's identity (the same for an identical rerun)."""
+    if table.run in store:
+        return store.get_record(Run, table.run)
+    for ref in store.refs("run/"):
+        run = store.get_record(Run, ref.digest)
+        if run.identity() == table.run:
+            return run
+    raise StoreError(
+        f"no run in this store has the identity {table.run} that these scores name",
+        hint="was its name removed? `ragassay store check` lists what is there; score the run again",
+    )

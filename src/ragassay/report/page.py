@@ -1,0 +1,195 @@
+"""A scorecard as one HTML file that needs no script, no network and no other file. Computes no number."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import Counter
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import jinja2
+from markupsafe import Markup
+
+from ragassay.records.score import Estimate
+from ragassay.report import svg, words
+from ragassay.report.dimensions import base_name, bounded, unit_of
+from ragassay.report.model import Dimension, Question, RepeatView, Scorecard, ScoreView
+
+WARN_BYTES = 20_000_000
+FLAG_WORDS = {
+    "lost": "Lost evidence",
+    "never_found": "Never found",
+    "error": "Errors",
+    "undefined": "Undefined",
+    "missing": "Missing",
+    "denied": "Not theirs",
+}
+
+
+def html(scorecard: Scorecard) -> str:
+    """The page. Equal scorecards give equal bytes; see `weight_warning` for its size."""
+    environment = _environment()
+    style, script = _asset("page.css"), _asset("page.js")
+    return environment.get_template("page.html.j2").render(
+        card=scorecard,
+        style=Markup(style),  # noqa: S704  our own files, and the policy holds their hashes
+        script=Markup(script),  # noqa: S704
+        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'",
+        outcomes=_outcomes(scorecard),
+        flags=Counter(flag for one in scorecard.questions for flag in one.flags),
+        classes=Counter(one.class_ for one in scorecard.questions),
+        flag_words=FLAG_WORDS,
+        fate_words=svg.FATE_WORDS,
+    )
+
+
+def weight_warning(page: str) -> str | None:
+    """A warning for a page of more than WARN_BYTES, with what to do; None for one that mails well."""
+    size = len(page.encode("utf-8"))
+    if size <= WARN_BYTES:
+        return None
+    most = f"{WARN_BYTES / 1e6:.0f} MB"
+    return f"the HTML report is {size / 1e6:.0f} MB; browsers get slow above {most}: use the JSON, or fewer questions"
+
+
+def environment() -> jinja2.Environment:
+    """The templates with escaping on; every text that they print passes `words.visible` first."""
+    return _environment()
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("ragassay.report", "templates"),
+        autoescape=True,
+        finalize=_shown,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.globals.update(
+        svg=svg,
+        hallmark=svg.HALLMARK,
+        matrix=matrix,
+        score_grid=score_grid,
+        whole_scores=whole_scores,
+        pieces=pieces,
+        outcomes_of=outcomes_of,
+        why=why,
+        track=lambda one: svg.track(one) if bounded(one.measure) else "",
+        value=lambda one: words.value_text(one.value, one.unit or unit_of(one.measure)),
+        unit_of=unit_of,
+        value_text=words.value_text,
+        of=words.of,
+        many=words.many,
+        number=words.number,
+        short=words.short,
+        class_name=words.class_name,
+        not_measured=words.NOT_MEASURED,
+    )
+    return made
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return words.visible(value)
+    return value
+
+
+def _asset(name: str) -> str:
+    return (files("ragassay.report") / "templates" / name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
+
+
+def outcomes_of(question: Question) -> list[str]:
+    """The different outcomes of a question's repeats, in the order they came."""
+    return list(dict.fromkeys(_did(one) for one in question.repeats))
+
+
+def _did(one: RepeatView) -> str:
+    if one.failure:
+        return "failed"
+    return one.outcome or ("empty" if one.answer is not None and not one.answer.text.strip() else "not said")
+
+
+def _outcomes(scorecard: Scorecard) -> dict[str, int]:
+    return dict(Counter(name for one in scorecard.questions for name in outcomes_of(one)))
+
+
+def why(reasons: dict[str, int]) -> str:
+    """`nothing relevant ×2, timeout ×1`."""
+    return ", ".join(f"{name.replace('_', ' ')} ×{count}" for name, count in sorted(reasons.items()))
+
+
+class GridRow(NamedTuple):
+    """A measure of one class (or of one question) at every step."""
+
+    class_: str
+    measure: str
+    cells: list[Any]
+
+
+def matrix(scorecard: Scorecard, dimension: Dimension) -> list[GridRow]:
+    """The dimension's measures at every step, by class; None where a step has no measurement."""
+    names = {base_name(row.measure) for row in dimension.headline}
+    cells: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for one in scorecard.estimates:
+        if (
+            base_name(one.measure) in names
+            and one.population.slice is None
+            and one.step
+            and one.aggregation in ("macro", "micro")
+        ):
+            cells.setdefault((one.population.class_, one.measure), {}).setdefault(one.step, one)
+    order = list(dict.fromkeys((row.population.class_, row.measure) for row in dimension.headline))
+    rows = [GridRow(*key, [cells[key].get(step) for step in scorecard.steps]) for key in order if key in cells]
+    return [row for row in rows if any(cell is not None and cell.status == "value" for cell in row.cells)]
+
+
+def score_grid(repeat: RepeatView) -> tuple[list[str], list[GridRow]]:
+    """(steps, rows) of the scores of one question that belong to a step."""
+    own = [one for one in repeat.scores if one.step is not None and one.target is None]
+    names = [step.name for step in repeat.steps]
+    steps = sorted(
+        dict.fromkeys(one.step or "" for one in own),
+        key=lambda step: (names.index(step) if step in names else len(names), step),
+    )
+    rows: dict[str, dict[str, ScoreView]] = {}
+    for one in own:
+        rows.setdefault(one.measure, {})[one.step or ""] = one
+    return steps, [GridRow("", measure, [cells.get(step) for step in steps]) for measure, cells in rows.items()]
+
+
+def whole_scores(repeat: RepeatView) -> list[ScoreView]:
+    """The scores of one question that concern all of it, or one target."""
+    return [one for one in repeat.scores if one.step is None or one.target is not None]
+
+
+class Piece(NamedTuple):
+    """A stretch of the answer and the citations that stand after it."""
+
+    text: str
+    marks: list[int]
+
+
+def pieces(repeat: RepeatView) -> list[Piece]:
+    """The shown answer cut at its citations."""
+    if repeat.answer is None:
+        return []
+    text = repeat.answer.text
+    marks: dict[int, list[int]] = {}
+    for one in repeat.citations or ():
+        if one.end is not None and one.end <= len(text):
+            marks.setdefault(one.end, []).append(one.number)
+    made, start = [], 0
+    for end in sorted(marks):
+        made.append(Piece(text[start:end], marks[end]))
+        start = end
+    return [*made, Piece(text[start:], [])]

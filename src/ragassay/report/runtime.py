@@ -1,0 +1,147 @@
+"""Runtime and distributions: quantiles as the score table has them, histograms of what single questions scored."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+
+from ragassay.records.score import Estimate, Observation
+from ragassay.report.dimensions import base_name, is_runtime, unit_of
+from ragassay.report.funnel import CLASS_ORDER
+from ragassay.report.model import Bar, Distribution, RuntimeRow
+
+FIGURES = {"macro": "mean", "micro": "share", "median": "p50", "p95": "p95", "p99": "p99", "sum": "sum"}
+CENSORED = "timeout"
+TENTHS = 10
+WIDE = 50.0
+"""From this ratio of greatest to least on, bars are of equal ratio."""
+FEWEST = 2
+"""Values below which there is no distribution to draw."""
+
+
+def runtime_rows(estimates: Iterable[Estimate], censored: Mapping[tuple[str, str], int]) -> list[RuntimeRow]:
+    """One row a runtime measure, step and class; `censored` counts timed out questions by (measure, class)."""
+    groups: dict[tuple[str, str, str], list[Estimate]] = {}
+    for one in estimates:
+        if is_runtime(one.measure) and one.population.slice is None:
+            groups.setdefault((_spelling(one.measure), one.step or "", one.population.class_), []).append(one)
+    rows = []
+    for (measure, step, class_), own in groups.items():
+        first = own[0]
+        figures = {_figure(one): one.value for one in own if one.status == "value" and one.value is not None}
+        rows.append(
+            RuntimeRow(
+                measure=measure,
+                class_=class_,
+                step=step or None,
+                unit=first.unit or unit_of(first.measure),
+                figures={name: figures[name] for name in _ORDER if name in figures},
+                attempted=first.attempted,
+                scored=first.scored,
+                missing=first.missing,
+                undefined=first.undefined,
+                error=first.error,
+                censored=censored.get((base_name(measure), class_), 0) if not step else 0,
+            )
+        )
+    rows.sort(
+        key=lambda row: (
+            CLASS_ORDER.index(row.class_),
+            _MEASURES.index(base_name(row.measure)),
+            row.measure,
+            row.step or "",
+        )
+    )
+    return rows
+
+
+_ORDER = ("p50", "p95", "p99", "mean", "share", "sum")
+_MEASURES = ("latency", "first_token", "tokens", "cost", "calls", "cache_hits", "errors", "error_rate")
+
+
+def _spelling(measure: str) -> str:
+    """The measure without its quantile: p50, p95 and p99 of one thing stand in one row."""
+    head, _, rest = measure.partition("(")
+    kept = [part for part in rest.rstrip(")").split(",") if part and not part.strip().startswith("q=")]
+    return f"{head}({','.join(kept)})" if kept else head
+
+
+def _figure(one: Estimate) -> str:
+    for quantile, name in (("q=0.5", "p50"), ("q=0.95", "p95"), ("q=0.99", "p99")):
+        if quantile in one.measure.rstrip(")").replace("(", ",").split(","):
+            return name
+    return FIGURES[one.aggregation]
+
+
+def distributions(
+    observations: Iterable[Observation], wanted: Sequence[tuple[str, str | None]], class_of: Mapping[str, str]
+) -> list[Distribution]:
+    """A histogram of each wanted (measure, step) for each class with FEWEST values.
+
+    Each repeat is an entry of its own; scores of single targets are left out.
+    """
+    keep = set(wanted)
+    groups: dict[tuple[str, str | None, str], list[Observation]] = {}
+    for one in observations:
+        if (one.measure, one.step) in keep and one.target is None:
+            groups.setdefault((one.measure, one.step, class_of[one.query_id]), []).append(one)
+    made = []
+    for measure, step in wanted:
+        for class_ in CLASS_ORDER:
+            own = groups.get((measure, step, class_), [])
+            values = sorted(one.value for one in own if one.status == "value" and one.value is not None)
+            if len(values) < FEWEST:
+                continue
+            unit = unit_of(measure)
+            ratio = unit in ("ratio", "0 or 1") and values[0] >= 0 and values[-1] <= 1
+            made.append(
+                Distribution(
+                    measure=measure,
+                    class_=class_,
+                    step=step,
+                    unit=unit,
+                    bars=ratio_bars(values) if ratio else even_bars(values),
+                    scored=len(values),
+                    without=len(own) - len(values),
+                    median=_median(values),
+                )
+            )
+    return made
+
+
+def ratio_bars(values: Sequence[float]) -> tuple[Bar, ...]:
+    """Exactly 0, ten parts between, exactly 1: total losses and full marks stand by themselves."""
+    inner = [0] * TENTHS
+    none = full = 0
+    for value in values:
+        if value <= 0:
+            none += 1
+        elif value >= 1:
+            full += 1
+        else:
+            inner[min(TENTHS - 1, int(value * TENTHS))] += 1
+    middle = [Bar(low=at / TENTHS, high=(at + 1) / TENTHS, count=count) for at, count in enumerate(inner)]
+    return (Bar(low=0.0, high=0.0, count=none), *middle, Bar(low=1.0, high=1.0, count=full))
+
+
+def even_bars(values: Sequence[float], parts: int = 20) -> tuple[Bar, ...]:
+    """Bars from the least to the greatest value, of equal width, or of equal ratio where these are far apart.
+
+    One bar where all are equal. Values must be finite.
+    """
+    low, high = min(values), max(values)
+    if low == high:
+        return (Bar(low=low, high=high, count=len(values)),)
+    if low > 0 and high / low > WIDE:
+        edges = [low * (high / low) ** (at / parts) for at in range(parts)] + [high]
+    else:
+        edges = [low + (high - low) * at / parts for at in range(parts)] + [high]
+    counts = [0] * parts
+    for value in values:
+        counts[min(parts - 1, bisect_right(edges, value) - 1)] += 1
+    return tuple(Bar(low=edges[at], high=edges[at + 1], count=count) for at, count in enumerate(counts))
+
+
+def _median(values: Sequence[float]) -> float:
+    middle = len(values) // 2
+    return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2

@@ -1,0 +1,303 @@
+"""A scorecard as Markdown and as a few terminal lines; untrusted text is cleaned and escaped. Computes no number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ragassay.records.score import Estimate
+from ragassay.report.dimensions import unit_of
+from ragassay.report.model import Dimension, Funnel, Scorecard
+from ragassay.report.svg import FATE_WORDS
+from ragassay.report.words import NOT_MEASURED, class_name, literal, many, number, of, plain, value_text
+
+MOST_QUESTIONS = 2_000
+
+
+def summary(card: Scorecard) -> list[str]:
+    """A few plain lines: what this is, survival by class, the five dimensions, and the verdict last."""
+    lines = [plain(f"{card.title} on {card.benchmark}, as of {card.as_of}")]
+    lines += [f"caveat: {plain(one)}" for one in card.caveats]
+    for funnel in card.funnels:
+        way = " -> ".join(f"{plain(step.step, 40)} {step.held:,}" for step in funnel.steps)
+        lines.append(f"facts held, {class_name(funnel.class_)} ({funnel.facts:,} needed): {way or NOT_MEASURED}")
+    for dimension in card.dimensions:
+        lines.append(f"{dimension.name.lower()}: {_headline(dimension)}")
+    lines.append(plain(card.verdict.sentence, 2_000))
+    return lines
+
+
+def _headline(dimension: Dimension) -> str:
+    told = [
+        f"{plain(row.measure, 60)}{f' at {plain(row.step, 40)}' if row.step else ''} "
+        f"{value_text(row.value or 0.0, row.unit or unit_of(row.measure))} "
+        f"({class_name(row.population.class_)}, {many(row.scored, 'question')} of {row.attempted:,})"
+        for row in dimension.headline
+        if row.status == "value"
+    ]
+    return "; ".join(told[:3]) if told and dimension.measured else NOT_MEASURED
+
+
+def markdown(card: Scorecard) -> str:
+    """The scorecard as GitHub-flavoured Markdown with the numbers of the page; long texts are cut with their length."""
+    parts = [
+        f"# {literal(card.title)} on {literal(card.benchmark)}",
+        f"as of {card.as_of}; {many(card.traces, 'trace')} of {number(card.asked)} asked; scores `{card.scores}`",
+        f"**{literal(card.verdict.lead, 2_000)}**",
+        "\n".join(f"- {literal(one, 2_000)}" for one in card.verdict.reasons),
+        "\n".join(f"- *Caveat:* {literal(one, 2_000)}" for one in card.caveats),
+        "## Where the evidence was lost",
+        *[part for funnel in card.funnels for part in _funnel(funnel)],
+        *([] if card.funnels else [f"Survival: {NOT_MEASURED}."]),
+        "## Five dimensions",
+        *[part for one in card.dimensions for part in _dimension(one)],
+        "## Expected and actual outcomes",
+        _outcomes(card),
+        "## Citations, correctness, authorization",
+        *[part for one in card.other for part in _dimension(one)],
+        _access(card),
+        "## Runtime",
+        _runtime(card),
+        "## Distributions",
+        _distributions(card),
+        "## Classes and slices",
+        _populations(card),
+        "## All measures at every step",
+        _estimates(card.estimates),
+        "## Questions",
+        _questions(card),
+        "## What is sealed",
+        *[
+            f"### {name}\n\n"
+            + "\n".join(
+                f"- {one.label}: {literal(one.value, 1_000) if one.value else f'none ({literal(one.absent or str())})'}"
+                for one in lines
+            )
+            for name, lines in (
+                ("Sealed", card.identity.sealed),
+                ("Settings", card.identity.settings),
+                ("Circumstances", card.identity.circumstances),
+            )
+        ],
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join(lines)
+
+
+def _funnel(one: Funnel) -> list[str]:
+    fates = ", ".join(f"{count:,} {FATE_WORDS[fate]}" for fate, count in one.fates.items() if count)
+    head = f"### {class_name(one.class_).capitalize()}: {many(one.facts, 'fact')} needed by "
+    head += many(one.questions, "question")
+    rows = [
+        (
+            literal(step.step),
+            literal(step.kind),
+            of(step.held, one.facts),
+            number(step.lost_whole),
+            number(step.lost_in_parts),
+            ", ".join(f"{n} with {literal(o)}" for o, n in step.joint.items()),
+            number(step.unknown),
+            number(step.absent),
+        )
+        for step in one.steps
+    ]
+    heads = ("Step", "Kind", "Holds", "Lost whole", "Lost in parts", "At once with", "Cannot be told", "Step absent")
+    return [head, f"{fates}.", _table(heads, rows)]
+
+
+COUNTS = ("Attempted", "Scored", "Undefined", "Missing", "Error")
+
+
+def _counts(one: Estimate) -> tuple[str, ...]:
+    return tuple(number(count) for count in (one.attempted, one.scored, one.undefined, one.missing, one.error))
+
+
+def _value(one: Estimate | None) -> str:
+    if one is None:
+        return NOT_MEASURED
+    if one.value is None:
+        return f"{one.status} ({literal((one.reason or '').replace('_', ' '))})"
+    return value_text(one.value, one.unit or unit_of(one.measure))
+
+
+def _row(one: Estimate) -> tuple[str, ...]:
+    inside = f"{one.interval.low:.3f} to {one.interval.high:.3f}" if one.interval else ""
+    reasons = ", ".join(f"{literal(name.replace('_', ' '))} ×{count}" for name, count in sorted(one.reasons.items()))
+    return (
+        class_name(one.population.class_),
+        literal(one.population.slice or "all"),
+        literal(one.measure),
+        literal(one.step or "whole question"),
+        one.aggregation,
+        _value(one),
+        of(one.numerator, one.denominator),
+        inside,
+        *_counts(one),
+        reasons,
+    )
+
+
+HEADS = (
+    "Class",
+    "Slice",
+    "Measure",
+    "Step",
+    "Aggregation",
+    "Value",
+    "Counted",
+    "Interval",
+    *COUNTS,
+    "Why without value",
+)
+
+
+def _dimension(one: Dimension) -> list[str]:
+    made = [f"### {one.name}", f"{one.asks} *({one.stage})*"]
+    if one.headline:
+        made.append(_table(HEADS, [_row(row) for row in one.headline]))
+    made += [
+        f"- {absent.measure}: **{NOT_MEASURED}**. It would take {absent.would_need}." for absent in one.not_measured
+    ]
+    return made
+
+
+def _outcomes(card: Scorecard) -> str:
+    if not card.outcomes:
+        return f"Outcomes: {NOT_MEASURED}."
+    heads = list(dict.fromkeys(name for row in card.outcomes for name in row.did))
+    return _table(
+        ("Class", "Expected", *heads, "All"),
+        [
+            (
+                class_name(row.class_),
+                " or ".join(row.expected) or "not said",
+                *(number(row.did.get(name, 0)) for name in heads),
+                number(row.total),
+            )
+            for row in card.outcomes
+        ],
+    )
+
+
+def _access(card: Scorecard) -> str:
+    one = card.access
+    if not one.questions:
+        return "Access review: no trace of a question asked by a principal reported a context."
+    named = ", ".join(literal(name, 100) for name in one.denied_questions)
+    return (
+        f"Access review: {many(one.questions, 'trace')} of questions asked by a principal, "
+        f"{many(one.items, 'item')} in their "
+        f"contexts: {one.allowed:,} allowed, {one.denied:,} of documents that the principal may not see, "
+        f"{one.unknown:,} unknown." + (f" In: {named}." if named else "")
+    )
+
+
+def _runtime(card: Scorecard) -> str:
+    failed = ", ".join(f"{count:,} {cause.replace('_', ' ')}" for cause, count in card.failures.items())
+    tail = f"Failures: {failed}, of {card.asked:,} asked." if failed else ""
+    if not card.runtime:
+        return f"Latency, tokens and cost: {NOT_MEASURED}. {tail}".strip()
+    figures = [
+        name
+        for name in ("p50", "p95", "p99", "mean", "share", "sum")
+        if any(name in row.figures for row in card.runtime)
+    ]
+    rows = [
+        (
+            class_name(row.class_),
+            literal(row.measure),
+            literal(row.step or "whole question"),
+            *(
+                value_text(row.figures[name], row.unit) if name in row.figures else "" if row.figures else NOT_MEASURED
+                for name in figures
+            ),
+            number(row.censored),
+            number(row.attempted),
+            number(row.scored),
+            number(row.undefined),
+            number(row.missing),
+            number(row.error),
+        )
+        for row in card.runtime
+    ]
+    note = "A timeout counts at its limit (right-censored): a quantile that reaches it is a lower bound."
+    return "\n\n".join(
+        part for part in (_table(("Class", "Measure", "Step", *figures, "Censored", *COUNTS), rows), note, tail) if part
+    )
+
+
+def _distributions(card: Scorecard) -> str:
+    if not card.distributions:
+        return f"Distributions: {NOT_MEASURED}."
+    rows = [
+        (
+            class_name(one.class_),
+            literal(one.measure),
+            literal(one.step or "whole question"),
+            number(one.scored),
+            number(one.without),
+            value_text(one.median, one.unit),
+            ", ".join(
+                f"{number(bar.low)}{'' if bar.low == bar.high else f' to {number(bar.high)}'}: {bar.count}"
+                for bar in one.bars
+                if bar.count
+            ),
+        )
+        for one in card.distributions
+    ]
+    return _table(("Class", "Measure", "Step", "Values", "Without", "Median", "How many in each part"), rows)
+
+
+def _populations(card: Scorecard) -> str:
+    heads = [
+        f"{literal(measure)}{f' at {literal(step)}' if step else ''}" for measure, step in card.population_measures
+    ]
+    rows = [
+        (
+            class_name(row.class_),
+            literal(row.slice or "all"),
+            number(row.questions),
+            *(_counted(one) for one in row.cells),
+        )
+        for row in card.populations
+    ]
+    return _table(("Class", "Slice", "Questions", *heads), rows)
+
+
+def _counted(one: Estimate | None) -> str:
+    counted = of(one.numerator, one.denominator) if one else ""
+    return f"{_value(one)} ({counted})" if counted else _value(one)
+
+
+def _estimates(estimates: Sequence[Estimate]) -> str:
+    return _table(HEADS, [_row(one) for one in estimates]) if estimates else f"Measures: {NOT_MEASURED}."
+
+
+def _questions(card: Scorecard) -> str:
+    rows = []
+    for one in card.questions[:MOST_QUESTIONS]:
+        fates = [fate for view in one.repeats for fate in view.fates if fate.required]
+        lost = dict.fromkeys(
+            f"{fate.fact_id} {FATE_WORDS[fate.fate]}{' at ' + ' and '.join(fate.steps) if fate.steps else ''}"
+            for fate in fates
+            if fate.fate != "held"
+        )
+        did = dict.fromkeys(view.failure or view.outcome or "not said" for view in one.repeats)
+        rows.append(
+            (
+                literal(one.query_id, 100),
+                class_name(one.class_),
+                literal(one.query.text, 160),
+                " or ".join(one.expect) or "not said",
+                literal(", ".join(did)),
+                of(sum(fate.fate == "held" for fate in fates), len(fates)) if fates else "",
+                literal("; ".join(lost), 200),
+            )
+        )
+    table = _table(("Id", "Class", "Question", "Expected", "Did", "Facts in context", "What was lost"), rows)
+    rest = len(card.questions) - len(rows)
+    return table + (f"\n\n{rest:,} more questions are in the JSON and HTML reports." if rest else "")

@@ -1,0 +1,92 @@
+"""The verdict sentence, computed from counts. Decides nothing: there is no gate in this room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ragassay.records.protocol import Policy
+from ragassay.records.score import Estimate
+from ragassay.report.dimensions import base_name
+from ragassay.report.funnel import tell
+from ragassay.report.model import Dimension, Funnel, Verdict
+from ragassay.report.words import class_name, many, number
+
+
+def verdict(
+    *,
+    policy: Policy,
+    asked: int,
+    traces: int,
+    failures: Mapping[str, int],
+    funnels: Sequence[Funnel],
+    estimates: Sequence[Estimate],
+    dimensions: Sequence[Dimension],
+) -> Verdict:
+    """What was found, in sentences; with nothing measured it says so and gives no other number."""
+    if policy.rules:
+        lead = f"Not decided: policy {policy.name} has rules, and no gate has read them."
+    else:
+        lead = "Not decided: no policy was declared."
+    if not any(one.status == "value" for one in estimates):
+        why = "no question has a trace" if not traces else "no measure has a value for any question"
+        return Verdict(lead=lead, reasons=(f"Nothing was measured: {why}.", *_shortfall(asked, traces, failures)))
+    reasons = [told for funnel in funnels if (told := tell(funnel))]
+    if not reasons:
+        reasons += _recall(dimensions)
+    reasons += _refusals(estimates)
+    reasons += _shortfall(asked, traces, failures)
+    silent = [one.name for one in dimensions if not one.measured]
+    if silent:
+        reasons.append(f"Not measured: {_list(silent)}.")
+    return Verdict(lead=lead, reasons=tuple(reasons))
+
+
+def _recall(dimensions: Iterable[Dimension]) -> list[str]:
+    """Without facts, the first recall of each class says how much evidence was there."""
+    told = []
+    seen: set[str] = set()
+    for dimension in dimensions:
+        for row in dimension.headline:
+            if dimension.key == "recall" and row.status == "value" and row.population.class_ not in seen:
+                seen.add(row.population.class_)
+                where = "in the context" if row.step == "context" else f"after {row.step}" if row.step else "in all"
+                told.append(
+                    f"{row.measure} {where} is {row.value:.3f} over "
+                    f"{many(row.scored, class_name(row.population.class_) + ' question')}."
+                )
+    return told
+
+
+def _refusals(estimates: Iterable[Estimate]) -> list[str]:
+    told = []
+    for one in estimates:
+        name = base_name(one.measure)
+        if one.population.slice or one.status != "value" or one.numerator is None or one.denominator is None:
+            continue
+        if name == "unsupported_answer":
+            was = "was" if one.numerator == 1 else "were"
+            told.append(f"Of {_asked(one)} that should be declined, {number(one.numerator)} {was} answered.")
+        elif name == "false_refusal":
+            was = "was" if one.numerator == 1 else "were"
+            told.append(f"Of {_asked(one)} that should be answered, {number(one.numerator)} {was} refused.")
+    return told
+
+
+def _asked(one: Estimate) -> str:
+    noun = "question" if one.denominator == 1 else "questions"
+    return f"{number(one.denominator or 0)} {class_name(one.population.class_)} {noun}"
+
+
+def _shortfall(asked: int, traces: int, failures: Mapping[str, int]) -> list[str]:
+    told = []
+    if traces < asked:
+        told.append(f"{asked - traces:,} of {many(asked, 'question')} have no trace.")
+    if failed := sum(failures.values()):
+        causes = ", ".join(f"{count:,} {cause.replace('_', ' ')}" for cause, count in sorted(failures.items()))
+        told.append(f"{failed:,} of {many(asked, 'question')} ended in a failure ({causes}); they stay in every count.")
+    return told
+
+
+def _list(words: Sequence[str]) -> str:
+    low = [word.lower() for word in words]
+    return low[0] if len(low) == 1 else f"{', '.join(low[:-1])} and {low[-1]}"

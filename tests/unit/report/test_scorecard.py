@@ -1,0 +1,239 @@
+"""Numbers of the scorecard, counted by hand in `sample`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay.records.protocol import Policy
+from ragassay.records.trace import Answer
+from ragassay.report import build, to_json
+from ragassay.report.model import Scorecard
+from ragassay.report.runtime import even_bars, ratio_bars
+from tests.unit.report import sample
+
+
+@pytest.fixture(scope="module")
+def card() -> Scorecard:
+    return build(sample.material())
+
+
+def question(card: Scorecard, query_id: str):
+    return next(one for one in card.questions if one.query_id == query_id)
+
+
+def test_verdict_is_counted_and_not_invented(card: Scorecard) -> None:
+    assert card.verdict.lead == "Not decided: no policy was declared."
+    assert card.verdict.reasons == (
+        "Of 5 facts that 5 answerable questions need, the context held 2; 1 was found and lost again at assemble (whole); "
+        "1 was never found by any step; for 1 it cannot be told.",
+        "Of 2 facts that 1 multi-hop question needs, the context held 1; 1 was found and lost again at dedup (in parts).",
+        "Of 4 answerable questions that should be answered, 1 was refused.",
+        "Of 2 unanswerable questions that should be declined, 1 was answered.",
+        "1 of 11 questions ended in a failure (1 timeout); they stay in every count.",
+        "Not measured: faithfulness, relevance, citations, correctness and authorization.",
+    )
+
+
+def test_most_of_the_losses_are_named_with_their_step() -> None:
+    rows = sample.survival()
+    rows[2] = msgspec.structs.replace(rows[2], held=1, not_held=3, lost_whole=2)
+    fates = [one for one in sample.fates() if one.query_id != "a-3"]
+    fates.append(sample.FactFate(query_id="a-3", repeat=0, fact_id="f1", required=True, fate="lost_whole", steps=("assemble",)))
+    told = build(sample.material(survival=tuple(rows), fates=tuple(fates))).verdict.reasons[0]
+    assert "2 were found and lost again, all of them at assemble (2 whole)" in told
+
+
+def test_nothing_measured_says_so_and_gives_no_number() -> None:
+    empty = build(
+        sample.material(estimates=(), observations=(), runtime=(), fates=(), survival=(), contents=(), measurements=())
+    )
+    assert empty.verdict.lead == "Not decided: no policy was declared."
+    assert empty.verdict.reasons == (
+        "Nothing was measured: no question has a trace.",
+        "11 of 11 questions have no trace.",
+    )
+    assert empty.funnels == () and empty.distributions == () and empty.outcomes == ()
+    assert not any(one.measured for one in (*empty.dimensions, *empty.other))
+
+
+def test_no_question_at_all_is_not_a_pass() -> None:
+    nothing = build(
+        sample.material(
+            cases=(), estimates=(), observations=(), runtime=(), fates=(), survival=(), contents=(), measurements=()
+        )
+    )
+    assert "Nothing was measured" in nothing.verdict.sentence
+    assert "1.0" not in nothing.verdict.sentence and "100" not in nothing.verdict.sentence
+
+
+def test_rules_without_a_gate_are_not_decided() -> None:
+    assert build(sample.material(policy=Policy(name="strict", rules=("r",)))).verdict.lead.startswith("Not decided: policy")
+
+
+def test_fates_add_up_to_the_facts_and_steps_keep_their_order(card: Scorecard) -> None:
+    answerable, hops = card.funnels
+    assert (answerable.facts, answerable.questions) == (5, 5)
+    assert sum(answerable.fates.values()) == 5
+    assert [(one.step, one.held, one.lost_whole) for one in answerable.steps] == [
+        ("bm25", 3, 0), ("dedup", 3, 0), ("assemble", 2, 1), ("context", 2, 0),
+    ]  # fmt: skip
+    assert hops.steps[1].joint == {"assemble": 1}
+    assert card.steps == ("bm25", "dedup", "assemble", "context")
+
+
+def test_headline_stands_at_the_context_with_its_five_counts(card: Scorecard) -> None:
+    row = card.dimensions[0].headline[0]
+    assert (row.measure, row.step, row.population.class_) == ("recall(rel=2)@20", "context", "answerable")
+    assert (row.value, row.numerator, row.denominator) == (0.5, 2, 4)
+    assert (row.attempted, row.scored, row.undefined, row.missing, row.error) == (6, 4, 0, 1, 1)
+    assert [one.population.class_ for one in card.dimensions[0].headline] == [
+        "answerable", "multi_hop", "unanswerable", "adversarial", "cross_tenant",
+    ]  # fmt: skip
+
+
+def test_what_needs_a_judge_is_not_measured_and_says_what_would_do_it(card: Scorecard) -> None:
+    found = {one.key: one for one in (*card.dimensions, *card.other)}
+    for key in ("faithfulness", "relevance", "citations", "correctness", "authorization"):
+        assert not found[key].measured
+        assert found[key].headline == ()
+        assert found[key].not_measured[0].would_need
+    assert "judge" in found["faithfulness"].not_measured[0].would_need
+
+
+def test_overlap_with_a_reference_does_not_measure_correctness() -> None:
+    more = sample.estimate("token_f1", "answerable", None, (4, 0, 2, 0), **sample.value(0.5, 2, 4))
+    found = {one.key: one for one in build(sample.material(estimates=(*sample.estimates(), more))).other}
+    assert found["correctness"].headline[0].measure == "token_f1"
+    assert not found["correctness"].measured
+    assert [one.measure for one in found["correctness"].not_measured] == ["correctness"]
+
+
+def test_outcomes_by_hand(card: Scorecard) -> None:
+    rows = {row.class_: row for row in card.outcomes}
+    assert rows["answerable"].did == {"answered": 3, "abstained": 1, "failed": 1, "empty answer": 1}
+    assert rows["unanswerable"].expected == ("abstained", "clarified", "escalated")
+    assert rows["cross_tenant"].expected == ("abstained", "clarified", "escalated", "denied")
+    assert sum(row.total for row in card.outcomes) == 11
+
+
+def test_foreign_document_in_the_context_is_named(card: Scorecard) -> None:
+    assert (card.access.questions, card.access.items, card.access.denied) == (1, 1, 1)
+    assert card.access.denied_questions == ("x-1",)
+    view = question(card, "x-1")
+    assert view.evidence is not None and view.evidence[0].visible is False
+    assert view.repeats[0].items[0].access == "denied"
+
+
+def test_question_shows_where_each_piece_was_held(card: Scorecard) -> None:
+    view = question(card, "m-1")
+    places = {one.evidence_id: one for one in view.repeats[0].evidence}
+    assert places["e1"].held == ("bm25", "dedup", "assemble", "context")
+    assert places["e2"].held == ("bm25",)
+    assert view.flags == ("lost",)
+    rows = {one.label: one for one in view.repeats[0].items}
+    lost = rows["publish-recovery [55:99]"]
+    assert [place and place.rank for place in lost.places] == [2, None, None, None, None]
+    assert lost.holds == ("e2",)
+
+
+def test_evidence_on_two_halves_is_held_by_the_list_and_in_parts_by_the_items() -> None:
+    text = sample.TEXTS["publish-recovery"]
+    label = sample.Evidence(id="e1", document_id="publish-recovery", version="1", start=10, end=len(text), grade=3)
+    case = msgspec.structs.replace(sample.cases()[0], evidence=(label,))
+    view = question(build(sample.material(cases=(case, *sample.cases()[1:]))), "a-1").repeats[0]
+    assert view.evidence[0].held == ("bm25", "dedup")
+    assert view.evidence[0].parts == ("assemble", "context")
+    holding = {one.label: (one.holds, one.parts) for one in view.items}
+    assert holding["publish-recovery [0:55]"] == ((), ("e1",))
+
+
+def test_flags_follow_fates_failures_and_statuses(card: Scorecard) -> None:
+    assert question(card, "a-2").flags == ("lost",)
+    assert question(card, "a-3").flags == ("never_found",)
+    assert question(card, "a-4").flags == ("error",)
+    assert question(card, "n-1").flags == ("missing",)
+    assert question(card, "u-1").flags == ("undefined",)
+    assert question(card, "x-1").flags == ("undefined", "denied")
+    assert question(card, "a-1").flags == ()
+
+
+def test_citation_of_what_is_not_there_is_said(card: Scorecard) -> None:
+    first, second = question(card, "a-1").repeats[0].citations
+    assert (first.end, first.in_context) == (39, True)
+    assert (second.end, second.in_context) == (None, False)
+    assert "no item" in second.points_to
+
+
+def test_timeout_is_censored_and_not_left_out(card: Scorecard) -> None:
+    row = next(one for one in card.runtime if one.measure == "latency")
+    assert row.figures == {"p50": 46.0, "p95": 60_000.0, "p99": 60_000.0}
+    assert (row.censored, row.attempted, row.scored) == (1, 6, 6)
+    cost = next(one for one in card.runtime if one.measure == "cost")
+    assert cost.figures == {} and cost.missing == 6
+
+
+def test_slices_have_their_own_denominators(card: Scorecard) -> None:
+    rows = {(one.class_, one.slice): one for one in card.populations}
+    assert rows["answerable", None].questions == 6
+    assert rows["answerable", "recovery"].questions == 5
+    assert rows["answerable", "recovery"].cells == (None,) * len(card.population_measures)
+    found = rows["answerable", "language=ja"].cells[0]
+    assert found is not None and (found.numerator, found.denominator) == (1, 1)
+
+
+def test_a_long_answer_is_cut_with_its_length_and_digest() -> None:
+    long = "x" * 1_000_000
+    first = msgspec.structs.replace(sample.contents()[0], answer=Answer(text=long))
+    card = build(sample.material(contents=(first, *sample.contents()[1:])))
+    answer = question(card, "a-1").repeats[0].answer
+    assert answer is not None and answer.total == 1_000_000 and len(answer.text) == 4_000
+    assert answer.digest == sample.digest(long)
+
+
+def test_a_question_without_trace_stays(card: Scorecard) -> None:
+    fewer = build(sample.material(contents=tuple(one for one in sample.contents() if one.query_id != "u-1")))
+    view = question(fewer, "u-1")
+    assert view.repeats[0].failure == "no trace"
+    assert "error" in view.flags
+    assert len(fewer.questions) == len(card.questions)
+
+
+def test_repeats_are_shown_each_for_itself() -> None:
+    made = sample.material()
+    twice = [msgspec.structs.replace(one, repeat=number) for one in made.contents for number in (0, 1)]
+    material = replace(made, subject=msgspec.structs.replace(made.subject, repeats=2), contents=tuple(twice))
+    card = build(material)
+    assert card.asked == 22
+    assert [one.repeat for one in question(card, "a-1").repeats] == [0, 1]
+
+
+def test_json_holds_the_same_numbers_and_every_key(card: Scorecard) -> None:
+    made = to_json(card)
+    assert made["funnels"][0]["fates"]["held"] == 2
+    assert made["dimensions"][2]["measured"] is False
+    assert made["questions"][0]["repeats"][0]["answer"]["digest"] is None
+    assert msgspec.convert(msgspec.json.decode(msgspec.json.encode(made)), Scorecard) == card
+
+
+def test_the_same_records_give_the_same_scorecard(card: Scorecard) -> None:
+    assert build(sample.material()) == card
+
+
+@given(st.lists(st.floats(0, 1), min_size=1))
+def test_ratio_bars_hold_every_value_and_keep_the_ends_apart(values: list[float]) -> None:
+    bars = ratio_bars(values)
+    assert sum(bar.count for bar in bars) == len(values)
+    assert bars[0].count == values.count(0.0)
+    assert bars[-1].count == values.count(1.0)
+
+
+@given(st.lists(st.floats(0, 1e12, allow_nan=False), min_size=1))
+def test_even_bars_hold_every_value(values: list[float]) -> None:
+    bars = even_bars(values)
+    assert sum(bar.count for bar in bars) == len(values)
+    assert (bars[0].low, bars[-1].high) == (min(values), max(values))
