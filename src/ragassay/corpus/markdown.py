@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +12,7 @@ from ragassay.corpus import tokens
 from ragassay.corpus.words import words
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 VERSION = "1"
@@ -90,14 +92,19 @@ def _length(text: str, start: int, end: int) -> int:
     return len(words(text[start:end]))
 
 
-def _units(text: str, size: int) -> list[Unit]:
-    """All of the text but white space, as units in order."""
+@cache
+def _parser() -> MarkdownIt:
+    """Block structure only: what stands inside a line is never looked at."""
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table").disable("inline")
+    return MarkdownIt("commonmark", {"maxNesting": 20}).enable("table").disable("inline")
+
+
+def _units(text: str, size: int) -> list[Unit]:
+    """All of the text but white space, as units in order."""
     starts = [0, *(match.end() for match in _LINE.finditer(text)), len(text)]
     found: list[Unit] = []
-    _collect(text, parser.parse(text), (0, len(starts) - 1), starts, size, found)
+    _collect(text, _parser().parse(text), (0, len(starts) - 1), starts, size, found)
     return found
 
 
