@@ -1,0 +1,234 @@
+"""Decimal numbers from bytes to doubles, correctly rounded as C's strtod, eight digits at a time.
+
+A number: optional sign, digits with at most one point, optional exponent. Nothing else: no nan, inf or hexadecimal.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from ragassay.measures.lists import Bools, Floats, Ints
+from ragassay.measures.trec.texts import Texts, Words
+
+_NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_ALL = (1 << 64) - 1
+
+
+def _every(byte: int) -> np.uint64:
+    return np.uint64(byte * 0x0101010101010101)
+
+
+_KEEP_LAST = np.array([_ALL ^ ((1 << (8 * (8 - n))) - 1) for n in range(9)], np.uint64)
+# Where the point lies in a word: at byte 0..7; 8: in a later word; 9: in an earlier one, or nowhere.
+_AFTER = np.array([_ALL ^ ((1 << (8 * (p + 1))) - 1) if p < 8 else (0, _ALL)[p - 8] for p in range(10)], np.uint64)
+_BEFORE = np.array([(1 << (8 * p)) - 1 if p < 8 else (_ALL, 0)[p - 8] for p in range(10)], np.uint64)
+_CARRY = np.array([_ALL] * 9 + [0], np.uint64)
+_POWERS = np.array([float(10**n) for n in range(23)])
+_GREATEST_TOP = 1843
+_EIGHT = np.uint64(8)
+
+
+class Digits(NamedTuple):
+    """Whole numbers, how many of their digits stand after the point, and whether they could be read so."""
+
+    number: Words
+    decimals: Ints
+    good: Bools
+
+
+def parse_decimals(texts: Texts) -> tuple[Floats, Ints]:
+    """The value of each text, and the rows that are not finite decimal numbers (their value is 0).
+
+    Correctly rounded for any length; the common forms (up to 19 digits, exponents of up to 3) without Python floats.
+    """
+    start, end, buffer = texts.start, texts.end, texts.buffer
+    first = buffer[start]
+    signed = (first == 45) | (first == 43)
+    negative = None
+    if signed.any():
+        negative, start = first == 45, start + signed
+    bare = Texts(buffer, start, end)
+    values = np.zeros(len(start))
+    left = np.arange(len(start))
+    steps = (_with_exponents, _plain) if len(start) and b"e" in texts.text(0).lower() else (_plain, _with_exponents)
+    for step in steps:
+        left = step(bare, left, values) if len(left) else left
+    bad = [row for row in left.tolist() if not _one(texts, row, values, negative)]
+    if negative is not None:
+        values = np.where(negative, -values, values)
+    return values, np.array(bad, np.int64)
+
+
+def _digits(texts: Texts) -> Digits:
+    """Digits with at most one point, up to 24 bytes."""
+    length = texts.end - texts.start
+    count = 1 if not len(length) else min(3, max(1, (int(length.max()) + 7) // 8))
+    zeros = _every(0x30)
+    words = []
+    for nth in range(count):
+        part = texts.words[texts.end - 8 * (nth + 1)] ^ zeros
+        part &= _KEEP_LAST[np.clip(length - 8 * nth, 0, 8)]
+        words.append(part)
+    places, decimals = _points(texts, words)
+    number = np.zeros(len(length), np.uint64)
+    good = (length <= 8 * count) & (length > (decimals >= 0))
+    for nth in reversed(range(count)):
+        place, part = places[nth], words[nth]
+        joined = (part & _AFTER[place]) | ((part & _BEFORE[place]) << _EIGHT)
+        if nth + 1 < count:
+            joined |= (words[nth + 1] >> np.uint64(56)) & _CARRY[place]
+        good &= ((joined + _every(0x76)) | joined) & _every(0x80) == 0
+        if nth == 1 and count == 3:
+            good &= number <= _GREATEST_TOP
+        number = number * np.uint64(100_000_000) + _eight_digits(joined)
+    return Digits(number, np.maximum(decimals, 0), good)
+
+
+def _points(texts: Texts, words: list[Words]) -> tuple[list[Ints], Ints]:
+    """Place of the point in each word (see _AFTER), and digits after the point, -1 where there is none."""
+    found = texts.text(0).rfind(b".") if len(texts) else -1
+    if found >= 0:
+        after = int(texts.end[0] - texts.start[0]) - 1 - found
+        if after < 8 * len(words) and bool(np.all(texts.buffer[texts.end - 1 - after] == 46)):
+            one = [np.array([_place(after, nth)]) for nth in range(len(words))]
+            return one, np.full(len(texts), after)
+    decimals = np.full(len(texts), -1)
+    for nth, part in enumerate(words):
+        point = part ^ _every(0x2E ^ 0x30)
+        marks = (point - _every(1)) & ~point & _every(0x80)
+        byte = np.bitwise_count((marks & (~marks + np.uint64(1))) - np.uint64(1)) >> 3
+        decimals = np.where((marks != 0) & (decimals < 0), 8 * nth + 7 - byte.astype(np.int64), decimals)
+    return [_settle(decimals, nth) for nth in range(len(words))], decimals
+
+
+def _settle(decimals: Ints, nth: int) -> Ints:
+    """The place of the point in word nth for each row."""
+    within = decimals - 8 * nth
+    return np.where(decimals < 0, 9, np.where(within < 0, 8, np.where(within > 7, 9, 7 - within)))
+
+
+def _place(after: int, nth: int) -> int:
+    """The place of the point in word nth with `after` digits behind it."""
+    within = after - 8 * nth
+    return 8 if within < 0 else 9 if within > 7 else 7 - within
+
+
+def _eight_digits(part: Words) -> Words:
+    """The number of eight digit bytes, the first byte being the most significant digit."""
+    part = ((part * np.uint64(2561)) >> _EIGHT) & np.uint64(0x00FF00FF00FF00FF)
+    part = ((part * np.uint64(6553601)) >> np.uint64(16)) & np.uint64(0x0000FFFF0000FFFF)
+    part *= np.uint64(42949672960001)
+    part >>= np.uint64(32)
+    return part
+
+
+def _scaled(number: Words, power: Ints) -> tuple[Floats, Bools]:
+    """number * 10^power, and where that is certainly correctly rounded.
+
+    Exact operands (number < 2^53, power of up to 22) need one rounding. Larger numbers are divided in double-double;
+    results too close to the middle of two doubles are left to the slow way.
+    """
+    sure = np.abs(power) <= 22
+    value = number.astype(np.float64)
+    below = _POWERS[np.clip(-power, 0, 22)]
+    quotient = value / below
+    if np.any(power > 0):
+        quotient = np.where(power > 0, value * _POWERS[np.clip(power, 0, 22)], quotient)
+    large = np.flatnonzero(number >= np.uint64(1 << 53))
+    if len(large):
+        quotient[large], exact = _long_division(number[large], below[large])
+        sure[large] &= exact & (power[large] <= 0)
+    return quotient, sure
+
+
+def _long_division(number: Words, below: Floats) -> tuple[Floats, Bools]:
+    """number / below in double-double, and where its rounding is beyond doubt."""
+    high = number.astype(np.float64)
+    low = (number - high.astype(np.uint64)).view(np.int64).astype(np.float64)
+    first = high / below
+    product, error = _exact_product(first, below)
+    second = (((high - product) - error) + low) / below
+    total = first + second
+    rest = second - (total - first)
+    ulp = np.spacing(total)
+    fraction, _ = np.frexp(total)
+    doubtful = (np.abs(np.abs(rest) - ulp / 2) <= ulp * 2.0**-30) | (fraction == 0.5)
+    return total, ~doubtful
+
+
+def _exact_product(left: Floats, right: Floats) -> tuple[Floats, Floats]:
+    """left * right as a rounded product and its error (Dekker)."""
+    product = left * right
+    halves = []
+    for factor in (left, right):
+        wide = factor * 134217729.0
+        upper = wide - (wide - factor)
+        halves.append((upper, factor - upper))
+    (a, b), (c, d) = halves
+    return product, ((a * c - product) + a * d + b * c) + b * d
+
+
+def _plain(texts: Texts, rows: Ints, values: Floats) -> Ints:
+    """Fill in the rows without an exponent; the rows that are still open."""
+    digits = _digits(texts if len(rows) == len(texts) else texts.take(rows))
+    quotients, sure = _scaled(digits.number, -digits.decimals)
+    good = digits.good & sure
+    if good.all():
+        values[rows] = quotients
+        return rows[:0]
+    values[rows[good]] = quotients[good]
+    return rows[~good]
+
+
+def _with_exponents(texts: Texts, rows: Ints, values: Floats) -> Ints:
+    """Fill in the rows whose last bytes are an exponent; the rows that are still open."""
+    chosen = texts.take(rows)
+    mark = np.full(len(rows), -1)
+    for back in (5, 4, 3, 2):
+        at = chosen.end - back
+        here = (at > chosen.start) & ((chosen.buffer[at] | 32) == 101)
+        mark = np.where(here, at, mark)
+    found = np.flatnonzero(mark >= 0)
+    if not len(found):
+        return rows
+    at, end = mark[found], chosen.end[found]
+    power, readable = _exponents(chosen, at + 1, end)
+    digits = _digits(Texts(chosen.buffer, chosen.start[found], at))
+    result, sure = _scaled(digits.number, power - digits.decimals)
+    good = digits.good & readable & sure
+    values[rows[found[good]]] = result[good]
+    still = np.ones(len(rows), bool)
+    still[found[good]] = False
+    return rows[still]
+
+
+def _exponents(texts: Texts, start: Ints, end: Ints) -> tuple[Ints, Bools]:
+    """Whole numbers of one to four bytes with an optional sign, and whether they are such."""
+    first = texts.buffer[start]
+    negative = first == 45
+    start = start + (negative | (first == 43))
+    good = end > start
+    power = np.zeros(len(start), np.int64)
+    for back in range(4):
+        at = end - 4 + back
+        inside = at >= start
+        digit = texts.buffer[at].astype(np.int64) - 48
+        good &= ~inside | ((digit >= 0) & (digit <= 9))
+        power = power * 10 + np.where(inside, digit, 0)
+    return np.where(negative, -power, power), good
+
+
+def _one(texts: Texts, row: int, values: Floats, negative: Bools | None) -> bool:
+    """Fill in one row the slow way, without its sign; False if it is not a finite number."""
+    text = texts.text(row)
+    if not _NUMBER.fullmatch(text):
+        return False
+    value = float(text)
+    if not math.isfinite(value):
+        return False
+    values[row] = -value if negative is not None and negative[row] else value
+    return True

@@ -1,0 +1,179 @@
+"""Judgements of many questions as arrays, and the quick question "is this item judged?"; it ranks nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ragassay.errors import InputError
+from ragassay.measures.lists import Bools, Ints
+from ragassay.measures.trec.decimals import parse_decimals
+from ragassay.measures.trec.scan import padded, scan
+from ragassay.measures.trec.source import Source
+from ragassay.measures.trec.texts import PAD, Texts, Words, changes, equal, hashes, joined, mix
+
+_GREATEST_GRADE = 2**53
+
+
+class DuplicateLabelError(InputError):
+    """One item has two judgements for one question; `line` is the row of the second."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Judgements. `names` ascend by bytes, the order in which trec_eval adds; arrays have shape (labels,)."""
+
+    names: tuple[bytes, ...]
+    query: Ints
+    items: Texts
+    grade: Ints
+
+    @classmethod
+    def of(cls, queries: Texts, items: Texts, grade: Ints) -> Labels:
+        """Judgements from columns in any order.
+
+        Raises:
+            DuplicateLabelError: an item is judged twice for one question.
+        """
+        index, names = numbered(queries)
+        order = sorted(range(len(names)), key=names.__getitem__)
+        place = np.empty(len(names), np.int64)
+        place[order] = np.arange(len(names))
+        labels = cls(tuple(names[one] for one in order), place[index], items, grade)
+        labels.refuse_duplicates()
+        return labels
+
+    @cached_property
+    def number(self) -> dict[bytes, int]:
+        """The index of each question by its name."""
+        return {name: index for index, name in enumerate(self.names)}
+
+    @cached_property
+    def _salt(self) -> Words:
+        """A number for each question that makes equal item ids of different questions differ; the last is for none."""
+        return mix(np.arange(1, len(self.names) + 2, dtype=np.uint64))
+
+    @cached_property
+    def _sorted(self) -> tuple[Words, Ints]:
+        """Hashes of (question, item) in ascending order, and the label of each."""
+        keys = hashes(self.items) + self._salt[self.query]
+        order = np.argsort(keys, kind="stable")
+        return keys[order], order
+
+    @cached_property
+    def _sieve(self) -> tuple[Bools, np.uint64]:
+        """A table that is True at the leading bits of every hash, and how far to shift a hash to get them."""
+        bits = min(23, max(12, len(self.grade).bit_length() + 5))
+        shift = np.uint64(64 - bits)
+        table = np.zeros(1 << bits, bool)
+        table[self._sorted[0] >> shift] = True
+        return table, shift
+
+    @cached_property
+    def _longest_run(self) -> int:
+        """The most labels that share one hash; 1 unless ids were made to collide."""
+        keys = self._sorted[0]
+        return int(np.unique(keys, return_counts=True)[1].max(initial=1))
+
+    def prepare(self) -> None:
+        """Build the tables now, before threads ask for them."""
+        _ = self._sieve, self._longest_run, self.number
+
+    def find(self, query: Ints, items: Texts, item_hashes: Words) -> tuple[Ints, Ints]:
+        """Rows that are judged, ascending, and the label of each; `query` is the question of each row, -1 for none."""
+        keys = item_hashes + self._salt[query]
+        table, shift = self._sieve
+        rows = np.flatnonzero(table[keys >> shift])
+        rows = rows[query[rows] >= 0]
+        sought, (known, label) = keys[rows], self._sorted
+        at = np.searchsorted(known, sought)
+        found = np.full(len(rows), -1)
+        for step in range(self._longest_run):
+            spot = np.minimum(at + step, max(len(known) - 1, 0))
+            match = np.flatnonzero((known[spot] == sought) & (found < 0)) if len(known) else at[:0]
+            own = label[spot[match]]
+            same = (self.query[own] == query[rows[match]]) & equal(items, rows[match], self.items, own)
+            found[match[same]] = own[same]
+        hit = found >= 0
+        return rows[hit], found[hit]
+
+    def refuse_duplicates(self) -> None:
+        """An error if one item is judged twice for one question."""
+        keys, order = self._sorted
+        for step in range(1, min(self._longest_run, len(keys) - 1) + 1):
+            first = np.flatnonzero(keys[step:] == keys[:-step])
+            a, b = order[first], order[first + step]
+            same = (self.query[a] == self.query[b]) & equal(self.items, a, self.items, b)
+            if same.any():
+                row = int(b[same].min())
+                name = self.items.text(row).decode("utf-8", "replace")
+                query = self.names[self.query[row]].decode("utf-8", "replace")
+                raise DuplicateLabelError(
+                    f"{name!r} is judged twice for query {query!r}", hint="keep one judgement an item", line=row
+                )
+
+    @cached_property
+    def by_grade(self) -> tuple[Ints, Ints]:
+        """Question and grade of each label, by question ascending and grade descending."""
+        order = np.lexsort((-self.grade, self.query))
+        return self.query[order], self.grade[order]
+
+
+def numbered(texts: Texts) -> tuple[Ints, list[bytes]]:
+    """A number for each text, equal for equal ones, in order of first appearance; and the texts by number."""
+    starts = changes(texts)
+    seen: dict[bytes, int] = {}
+    block = [seen.setdefault(texts.text(row), len(seen)) for row in starts.tolist()]
+    sizes = np.diff(np.append(starts, len(texts)))
+    return np.repeat(np.array(block, np.int64), sizes), list(seen)
+
+
+def read_labels(path: str) -> Labels:
+    """Judgements from a qrels file: query, iteration (ignored), item and whole grade in each line.
+
+    Raises:
+        InputError: with file and line, for a line that is broken, a grade that is not a whole number, or an item
+            that is judged twice for one question.
+    """
+    queries, items, grades, offsets = [], [], [], []
+    with Source(path) as source:
+        for piece in source.pieces():
+            buffer = padded(source.read(piece))
+            try:
+                fields = scan(buffer, 4, (0, 2, 3))
+                grade = _grades(fields.texts[2], fields.line)
+            except InputError as error:
+                raise placed(error, source, piece.start) from None
+            queries.append(fields.texts[0])
+            items.append(fields.texts[1])
+            grades.append(grade)
+            offsets.append(fields.line - PAD + piece.start)
+        try:
+            return Labels.of(joined(queries), joined(items), np.concatenate(grades))
+        except DuplicateLabelError as error:
+            error.line = source.line_number(int(np.concatenate(offsets)[error.line or 0]))
+            raise error.at(file=source.name) from None
+
+
+def placed(error: InputError, source: Source, start: int) -> InputError:
+    """The error with its buffer offset made the line number of the file, for a buffer that begins at `start`."""
+    if error.line is not None and not error.file:
+        error.line = source.line_number(start + error.line - PAD)
+        error.file = source.name
+    return error
+
+
+def _grades(texts: Texts, line: Ints) -> Ints:
+    value, bad = parse_decimals(texts)
+    wrong = (value != np.floor(value)) | (np.abs(value) >= _GREATEST_GRADE)
+    wrong[bad] = True
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise InputError(
+            f"the grade {texts.text(row).decode('utf-8', 'replace')!r} is not a whole number",
+            hint="each line is: query 0 document grade; is this a run given as qrels?",
+            line=int(line[row]),
+        )
+    return value.astype(np.int64)

@@ -1,0 +1,211 @@
+"""Ranks of the judged items of whole lists, from scores and ids: ties, duplicates, any order; it reads no file.
+
+The order is trec_eval's: score descending, then item id descending by bytes; the order of the rows is not read.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.errors import InputError
+from ragassay.measures.lists import Bools, Floats, Ints
+from ragassay.measures.trec.labels import Labels
+from ragassay.measures.trec.texts import Texts, Words, descending, equal, greater, hashes
+
+Precision = Literal["double", "single"]
+_PAIRS = 1 << 20
+
+
+class Block(NamedTuple):
+    """Rows of whole lists: list b has the rows start[b] to start[b + 1], and is of question query[b], -1 for none."""
+
+    start: Ints
+    query: Ints
+    items: Texts
+    scores: Floats
+
+
+class Ranked(NamedTuple):
+    """Judged rows of one precision: question, rank, label, and the first and last rank of the row's tie."""
+
+    query: Ints
+    rank: Ints
+    first: Ints
+    last: Ints
+    label: Ints
+    tied: Ints
+    """Items of each list that share their score with another; shape (lists,)."""
+
+
+class Judged(NamedTuple):
+    """What one block gives. Arrays of shape (lists,) unless said otherwise."""
+
+    query: Ints
+    retrieved: Ints
+    duplicates: Ints
+    ranked: dict[Precision, Ranked]
+
+
+def rank(block: Block, labels: Labels, precisions: tuple[Precision, ...], *, strict: bool = False) -> Judged:
+    """Ranks of the judged items of the block's lists; a duplicate counts once, at its highest score.
+
+    Raises:
+        InputError: with `strict`, a list holds an item twice; `line` is the row of the second.
+    """
+    sizes = np.diff(np.append(block.start, len(block.items)))
+    row_list = np.repeat(np.arange(len(sizes)), sizes)
+    keys = hashes(block.items)
+    doubled = _doubled(block, keys, sizes, row_list)
+    duplicates = np.zeros(len(sizes), np.int64)
+    if len(doubled):
+        if strict:
+            row = int(doubled.min())
+            name = block.items.text(row).decode("utf-8", "replace")
+            raise InputError(
+                f"{name!r} stands twice in one list",
+                hint="trec_eval refuses this; mode=native counts it once",
+                line=row,
+            )
+        kept = np.ones(len(row_list), bool)
+        kept[doubled] = False
+        duplicates = np.bincount(row_list[doubled], minlength=len(sizes))
+        sizes = sizes - duplicates
+        block = Block(np.cumsum(sizes) - sizes, block.query, block.items.take(kept), block.scores[kept])
+        row_list, keys = row_list[kept], keys[kept]
+    rows, label = labels.find(block.query[row_list], block.items, keys)
+    ranked = {
+        one: _ranked(block, block.scores if one == "double" else block.scores.astype(np.float32), rows, label, row_list)
+        for one in precisions
+    }
+    return Judged(block.query, sizes, duplicates, ranked)
+
+
+def _ranked(block: Block, scores: NDArray[np.floating], rows: Ints, label: Ints, row_list: Ints) -> Ranked:
+    order, scores = _sorted(block.start, scores)
+    fresh = np.ones(len(scores), bool)
+    np.not_equal(scores[1:], scores[:-1], out=fresh[1:])
+    fresh[block.start] = True
+    run = np.flatnonzero(fresh)
+    size = np.diff(np.append(run, len(scores)))
+    tied = np.bincount(row_list[run], weights=np.where(size > 1, size, 0), minlength=len(block.start)).astype(np.int64)
+    spot = rows if order is None else _inverse(order)[rows]
+    at = np.searchsorted(run, spot, side="right") - 1
+    first, count = run[at], size[at]
+    place = first.copy()
+    shared = np.flatnonzero(count > 1)
+    if len(shared):
+        place[shared] += _above(block.items, order, rows[shared], first[shared], count[shared])
+    base = block.start[row_list[rows]] - 1
+    return Ranked(block.query[row_list[rows]], place - base, first - base, first + count - 1 - base, label, tied)
+
+
+def _sorted(start: Ints, scores: NDArray[np.floating]) -> tuple[Ints | None, NDArray[np.floating]]:
+    """Rows by descending score within each list, None if they are so already; and the scores in that order."""
+    rises = scores[1:] > scores[:-1]
+    rises[start[1:] - 1] = False
+    if not rises.any():
+        return None, scores
+    order = np.arange(len(scores))
+    end = np.append(start[1:], len(scores))
+    wrong = np.unique(np.searchsorted(start, np.flatnonzero(rises), side="right") - 1)
+    if len(wrong) * 16 > len(scores):
+        row_list = np.repeat(np.arange(len(start)), end - start)
+        order = np.lexsort((-scores, row_list))
+    else:
+        for low, high in zip(start[wrong].tolist(), end[wrong].tolist(), strict=True):
+            order[low:high] = low + np.argsort(-scores[low:high])
+    return order, scores[order]
+
+
+def _inverse(order: Ints) -> Ints:
+    inverse: Ints = np.empty_like(order)
+    inverse[order] = np.arange(len(order))
+    return inverse
+
+
+def _above(items: Texts, order: Ints | None, rows: Ints, first: Ints, count: Ints) -> Ints:
+    """How many items of its tie stand above each row: those whose id is greater by bytes."""
+    runs, which = np.unique(first, return_inverse=True)
+    sizes = np.zeros(len(runs), np.int64)
+    sizes[which] = count
+    if count.sum() > 32 * sizes.sum() and count.sum() > _PAIRS:
+        return _above_by_sorting(items, order, rows, runs, sizes, which)
+    above = np.zeros(len(rows), np.int64)
+    stop = np.cumsum(count)
+    begin = 0
+    while begin < len(rows):
+        done = stop[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(stop, done + _PAIRS, side="right")))
+        part = slice(begin, end)
+        owner = np.repeat(np.arange(begin, end), count[part])
+        spot = spread(first[part], count[part])
+        other = spot if order is None else order[spot]
+        above[part] = np.bincount(owner - begin, weights=greater(items, other, rows[owner]), minlength=end - begin)
+        begin = end
+    return above
+
+
+def _above_by_sorting(items: Texts, order: Ints | None, rows: Ints, runs: Ints, sizes: Ints, which: Ints) -> Ints:
+    """As `_above`, by sorting each tie once: for ties that many judged rows share."""
+    spot = spread(runs, sizes)
+    other = spot if order is None else order[spot]
+    group = np.repeat(np.arange(len(runs)), sizes)
+    place = _inverse(descending(items, other, group))
+    position = np.full(int(other.max()) + 1, -1)
+    position[other] = place
+    result: Ints = position[rows] - (np.cumsum(sizes) - sizes)[which]
+    return result
+
+
+def spread(first: Ints, count: Ints) -> Ints:
+    """first[0], first[0] + 1, ... for count[0] numbers, then first[1], and so on."""
+    total = int(count.sum())
+    offset = np.repeat(first - (np.cumsum(count) - count), count)
+    result: Ints = np.arange(total) + offset
+    return result
+
+
+def _doubled(block: Block, keys: Words, sizes: Ints, row_list: Ints) -> Ints:
+    """Rows that repeat an item of their list which has a higher score, or the same and stands before."""
+    known = block.query >= 0
+    suspects = _suspects(keys, block.start, sizes, known, row_list)
+    if not len(suspects):
+        return suspects
+    rows = np.flatnonzero(np.isin(row_list, suspects))
+    order = rows[np.lexsort((-block.scores[rows], keys[rows], row_list[rows]))]
+    doubled: set[int] = set()
+    alike = np.flatnonzero((keys[order[1:]] == keys[order[:-1]]) & (row_list[order[1:]] == row_list[order[:-1]]))
+    kept: list[int] = []
+    last = -2
+    for at in alike.tolist():
+        if at != last + 1:
+            kept = [int(order[at])]
+        last, row = at, int(order[at + 1])
+        if equal(block.items, np.full(len(kept), row), block.items, np.array(kept)).any():
+            doubled.add(row)
+        else:
+            kept.append(row)
+    return np.array(sorted(doubled), np.int64)
+
+
+def _suspects(keys: Words, start: Ints, sizes: Ints, known: Bools, row_list: Ints) -> Ints:
+    """Lists in which a hash stands twice."""
+    if len(sizes) and np.all(sizes == sizes[0]):
+        table = np.sort(keys.reshape(len(sizes), -1), axis=1)
+        twice = (table[:, 1:] == table[:, :-1]).any(axis=1)
+        return np.flatnonzero(twice & known)
+    if len(sizes) * 16 > len(keys):
+        order = np.lexsort((keys, row_list))
+        twice = (keys[order[1:]] == keys[order[:-1]]) & (row_list[order[1:]] == row_list[order[:-1]])
+        found: Ints = np.unique(row_list[order[1:]][twice])
+        return found[known[found]]
+    found_lists = []
+    for one, (low, size) in enumerate(zip(start.tolist(), sizes.tolist(), strict=True)):
+        if known[one] and size > 1:
+            part = np.sort(keys[low : low + size])
+            if (part[1:] == part[:-1]).any():
+                found_lists.append(one)
+    return np.array(found_lists, np.int64)

@@ -1,0 +1,156 @@
+"""Many short texts as slices of one buffer of bytes: hashed, compared and ordered by bytes without Python strings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.measures.lists import Bools, Ints
+
+Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint64]
+
+PAD = 32
+"""Bytes that must be readable before the first and after the last text of a buffer."""
+_KEEP_FIRST = np.array([(1 << (8 * n)) - 1 for n in range(9)], np.uint64)
+_ODD = tuple(np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD))
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts buffer[start:end]; `buffer` has PAD readable bytes on both sides of every text."""
+
+    buffer: Bytes
+    start: Ints
+    end: Ints
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def words(self) -> Words:
+        """The 8 bytes from every offset of the buffer on, as little-endian numbers."""
+        return np.ndarray((len(self.buffer) - 7,), np.dtype("<u8"), self.buffer, strides=(1,))
+
+    def take(self, rows: Ints | Bools) -> Texts:
+        """The chosen texts."""
+        return Texts(self.buffer, self.start[rows], self.end[rows])
+
+    def text(self, row: int) -> bytes:
+        """One text."""
+        return bytes(self.buffer[self.start[row] : self.end[row]])
+
+    @classmethod
+    def pack(cls, texts: Iterable[bytes]) -> Texts:
+        """The same texts in one new buffer."""
+        parts = list(texts)
+        length = np.fromiter(map(len, parts), np.int64, len(parts))
+        end = PAD + np.cumsum(length)
+        pad = b"\0" * PAD
+        return cls(np.frombuffer(b"".join((pad, *parts, pad)), np.uint8), end - length, end)
+
+
+def word(texts: Texts, rows: Ints, nth: int) -> Words:
+    """Bytes 8 * nth to 8 * nth + 8 of the chosen texts as a number, zeros past the end."""
+    start, end = texts.start[rows] + 8 * nth, texts.end[rows]
+    left = np.clip(end - start, 0, 8)
+    found: Words = texts.words[np.minimum(start, end)] & _KEEP_FIRST[left]
+    return found
+
+
+def heads(texts: Texts) -> Words:
+    """The first 8 bytes of each text as a number, zeros past the end; exact for texts of up to 8 bytes."""
+    length = np.minimum(texts.end - texts.start, 8)
+    found: Words = texts.words[texts.start]
+    found &= _KEEP_FIRST[length]
+    return found
+
+
+def hashes(texts: Texts) -> Words:
+    """A 64-bit hash of each text: of all its bytes and its length. Equal texts have equal hashes."""
+    length = texts.end - texts.start
+    mixed = heads(texts)
+    longest = int(length.max(initial=0))
+    if longest > 8:
+        last = texts.words[texts.end - 8]
+        last[length <= 8] = 0
+        mixed += last * _ODD[1]
+    if longest > 16:
+        rows = np.flatnonzero(length > 16)
+        for offset in range(8, longest - 8, 8):
+            rows = rows[length[rows] > offset + 8]
+            at = np.minimum(texts.start[rows] + offset, texts.end[rows] - 8)
+            mixed[rows] = (mixed[rows] ^ (mixed[rows] >> np.uint64(29))) * _ODD[3] + texts.words[at]
+    mixed ^= length.view(np.uint64) << np.uint64(56)
+    return mix(mixed)
+
+
+def mix(numbers: Words) -> Words:
+    """The numbers scattered over all 64 bits, one to one."""
+    numbers = numbers * _ODD[0]
+    numbers ^= numbers >> np.uint64(32)
+    numbers *= _ODD[2]
+    return numbers
+
+
+def equal(left: Texts, left_rows: Ints, right: Texts, right_rows: Ints) -> Bools:
+    """Whether left[i] == right[j], pair by pair, to the last byte."""
+    length = left.end[left_rows] - left.start[left_rows]
+    same: Bools = length == right.end[right_rows] - right.start[right_rows]
+    for nth in range((int(length.max(initial=0)) + 7) // 8):
+        same &= word(left, left_rows, nth) == word(right, right_rows, nth)
+    return same
+
+
+def greater(texts: Texts, left: Ints, right: Ints) -> Bools:
+    """Whether texts[left] > texts[right] by bytes, pair by pair."""
+    result = np.zeros(len(left), bool)
+    open_pairs = np.arange(len(left))
+    nth = 0
+    while len(open_pairs):
+        a, b = word(texts, left[open_pairs], nth).byteswap(), word(texts, right[open_pairs], nth).byteswap()
+        result[open_pairs] = a > b
+        reach = 8 * (nth + 1)
+        longest = np.maximum((texts.end - texts.start)[left[open_pairs]], (texts.end - texts.start)[right[open_pairs]])
+        open_pairs = open_pairs[(a == b) & (longest > reach)]
+        nth += 1
+    return result
+
+
+def descending(texts: Texts, rows: Ints, group: Ints) -> Ints:
+    """Order of the chosen rows by group ascending, then text descending by bytes."""
+    length = texts.end[rows] - texts.start[rows]
+    keys = [~word(texts, rows, nth).byteswap() for nth in range((int(length.max(initial=0)) + 7) // 8)]
+    order: Ints = np.lexsort((*keys[::-1], group))
+    return order
+
+
+def changes(texts: Texts) -> Ints:
+    """The rows at which a text differs from the one before it; the first row always does."""
+    if not len(texts):
+        return np.zeros(0, np.int64)
+    length = texts.end - texts.start
+    first = heads(texts)
+    differs = np.ones(len(texts), bool)
+    np.not_equal(first[1:], first[:-1], out=differs[1:])
+    differs[1:] |= length[1:] != length[:-1]
+    if int(length.max()) > 8:
+        same = np.flatnonzero(~differs & (length > 8))
+        differs[same] = ~equal(texts, same, texts, same - 1)
+    return np.flatnonzero(differs)
+
+
+def joined(parts: list[Texts]) -> Texts:
+    """The texts of several buffers over one new buffer."""
+    if len(parts) == 1:
+        return parts[0]
+    lengths = [0, *(len(part.buffer) for part in parts[:-1])] if parts else []
+    shift = np.cumsum(np.array(lengths, np.int64))
+    buffer = np.concatenate([part.buffer for part in parts]) if parts else np.zeros(2 * PAD, np.uint8)
+    none = [np.zeros(0, np.int64)]
+    start = np.concatenate([part.start + by for part, by in zip(parts, shift, strict=True)] or none)
+    end = np.concatenate([part.end + by for part, by in zip(parts, shift, strict=True)] or none)
+    return Texts(buffer, start, end)
