@@ -8,13 +8,13 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.report import sample
 
 from ragassay.records.protocol import Policy
 from ragassay.records.trace import Answer
 from ragassay.report import build, to_json
 from ragassay.report.model import Scorecard
 from ragassay.report.runtime import even_bars, ratio_bars
-from tests.unit.report import sample
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +29,10 @@ def question(card: Scorecard, query_id: str):
 def test_verdict_is_counted_and_not_invented(card: Scorecard) -> None:
     assert card.verdict.lead == "Not decided: no policy was declared."
     assert card.verdict.reasons == (
-        "Of 5 facts that 5 answerable questions need, the context held 2; 1 was found and lost again at assemble (whole); "
-        "1 was never found by any step; for 1 it cannot be told.",
-        "Of 2 facts that 1 multi-hop question needs, the context held 1; 1 was found and lost again at dedup (in parts).",
+        "Of 5 facts that 5 answerable questions need, the context held 2; 1 was found and lost again at assemble "
+        "(whole); 1 was never found by any step; for 1 it cannot be told.",
+        "Of 2 facts that 1 multi-hop question needs, the context held 1; 1 was found and lost again at dedup "
+        "(in parts).",
         "Of 4 answerable questions that should be answered, 1 was refused.",
         "Of 2 unanswerable questions that should be declined, 1 was answered.",
         "1 of 11 questions ended in a failure (1 timeout); they stay in every count.",
@@ -43,7 +44,9 @@ def test_most_of_the_losses_are_named_with_their_step() -> None:
     rows = sample.survival()
     rows[2] = msgspec.structs.replace(rows[2], held=1, not_held=3, lost_whole=2)
     fates = [one for one in sample.fates() if one.query_id != "a-3"]
-    fates.append(sample.FactFate(query_id="a-3", repeat=0, fact_id="f1", required=True, fate="lost_whole", steps=("assemble",)))
+    fates.append(
+        sample.FactFate(query_id="a-3", repeat=0, fact_id="f1", required=True, fate="lost_whole", steps=("assemble",))
+    )
     told = build(sample.material(survival=tuple(rows), fates=tuple(fates))).verdict.reasons[0]
     assert "2 were found and lost again, all of them at assemble (2 whole)" in told
 
@@ -57,7 +60,9 @@ def test_nothing_measured_says_so_and_gives_no_number() -> None:
         "Nothing was measured: no question has a trace.",
         "11 of 11 questions have no trace.",
     )
-    assert empty.funnels == () and empty.distributions == () and empty.outcomes == ()
+    assert empty.funnels == ()
+    assert empty.distributions == ()
+    assert empty.outcomes == ()
     assert not any(one.measured for one in (*empty.dimensions, *empty.other))
 
 
@@ -68,11 +73,14 @@ def test_no_question_at_all_is_not_a_pass() -> None:
         )
     )
     assert "Nothing was measured" in nothing.verdict.sentence
-    assert "1.0" not in nothing.verdict.sentence and "100" not in nothing.verdict.sentence
+    assert "1.0" not in nothing.verdict.sentence
+    assert "100" not in nothing.verdict.sentence
 
 
 def test_rules_without_a_gate_are_not_decided() -> None:
-    assert build(sample.material(policy=Policy(name="strict", rules=("r",)))).verdict.lead.startswith("Not decided: policy")
+    assert build(sample.material(policy=Policy(name="strict", rules=("r",)))).verdict.lead.startswith(
+        "Not decided: policy"
+    )
 
 
 def test_fates_add_up_to_the_facts_and_steps_keep_their_order(card: Scorecard) -> None:
@@ -125,7 +133,8 @@ def test_foreign_document_in_the_context_is_named(card: Scorecard) -> None:
     assert (card.access.questions, card.access.items, card.access.denied) == (1, 1, 1)
     assert card.access.denied_questions == ("x-1",)
     view = question(card, "x-1")
-    assert view.evidence is not None and view.evidence[0].visible is False
+    assert view.evidence is not None
+    assert view.evidence[0].visible is False
     assert view.repeats[0].items[0].access == "denied"
 
 
@@ -174,7 +183,8 @@ def test_timeout_is_censored_and_not_left_out(card: Scorecard) -> None:
     assert row.figures == {"p50": 46.0, "p95": 60_000.0, "p99": 60_000.0}
     assert (row.censored, row.attempted, row.scored) == (1, 6, 6)
     cost = next(one for one in card.runtime if one.measure == "cost")
-    assert cost.figures == {} and cost.missing == 6
+    assert cost.figures == {}
+    assert cost.missing == 6
 
 
 def test_slices_have_their_own_denominators(card: Scorecard) -> None:
@@ -183,7 +193,8 @@ def test_slices_have_their_own_denominators(card: Scorecard) -> None:
     assert rows["answerable", "recovery"].questions == 5
     assert rows["answerable", "recovery"].cells == (None,) * len(card.population_measures)
     found = rows["answerable", "language=ja"].cells[0]
-    assert found is not None and (found.numerator, found.denominator) == (1, 1)
+    assert found is not None
+    assert (found.numerator, found.denominator) == (1, 1)
 
 
 def test_a_long_answer_is_cut_with_its_length_and_digest() -> None:
@@ -191,7 +202,9 @@ def test_a_long_answer_is_cut_with_its_length_and_digest() -> None:
     first = msgspec.structs.replace(sample.contents()[0], answer=Answer(text=long))
     card = build(sample.material(contents=(first, *sample.contents()[1:])))
     answer = question(card, "a-1").repeats[0].answer
-    assert answer is not None and answer.total == 1_000_000 and len(answer.text) == 4_000
+    assert answer is not None
+    assert answer.total == 1_000_000
+    assert len(answer.text) == 4_000
     assert answer.digest == sample.digest(long)
 
 

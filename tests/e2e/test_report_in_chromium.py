@@ -1,0 +1,180 @@
+"""The report in a real browser: no script needed, no request made, nothing hostile runs, filters and keys work."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.conftest import skip_or_fail
+from tests.unit.report import sample
+
+from ragassay import report
+from ragassay.records.trace import Answer
+
+pytestmark = pytest.mark.browser
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = (
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-component-update",
+    "--disable-sync",
+)  # fmt: skip
+
+
+def find_chromium() -> str:
+    named = os.environ.get("CHROMIUM", "")
+    return named or next((found for name in NAMES if (found := shutil.which(name))), "")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    where = find_chromium()
+    if not where:
+        skip_or_fail("no Chromium on this machine: install it (apt-get install chromium) or set CHROMIUM=/path/to/it")
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with api.sync_playwright() as play:
+        running = play.chromium.launch(executable_path=where, args=list(ARGUMENTS))
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The report of the hand-made run, with one answer of a megabyte."""
+    long = msgspec.structs.replace(sample.contents()[1], answer=Answer(text=sample.HOSTILE * 5_000))
+    contents = tuple(long if one.query_id == "a-2" else one for one in sample.contents())
+    path: Path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(report.html(report.build(sample.material(contents=contents))), "utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture
+def opened(browser: Any, address: str, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A page on the report; fails the test on a console message, a script error or a request."""
+    settings = getattr(request, "param", {})
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
+    page = context.new_page()
+    noise: list[str] = []
+    page.on("console", lambda message: noise.append(f"console {message.type}: {message.text}"))
+    page.on("pageerror", lambda error: noise.append(f"error: {error}"))
+    page.on("request", lambda made: None if made.url == address else noise.append(f"request: {made.url}"))
+    page.on("dialog", lambda dialog: noise.append(f"dialog: {dialog.message}"))
+    page.goto(address)
+    yield page
+    context.close()
+    assert noise == []
+
+
+def shown(page: Any) -> list[str]:
+    return page.eval_on_selector_all(".q:not(.off) .id", "all => all.map(one => one.textContent)")
+
+
+@pytest.mark.parametrize("opened", [{"java_script_enabled": False}], indirect=True)
+def test_works_without_script(opened: Any) -> None:
+    assert opened.locator("h1").inner_text() == "reference BM25 on hand 1"
+    assert not opened.locator("#filters").is_visible()
+    row = opened.locator("#q0")
+    assert not row.get_by_text("Expected evidence", exact=True).is_visible()
+    row.locator("summary").first.click()
+    assert row.get_by_text("Expected evidence", exact=True).is_visible()
+    assert row.locator("sup").inner_text() == "[1]"
+
+
+def test_style_holds_under_the_policy_and_nothing_hostile_ran(opened: Any) -> None:
+    assert opened.evaluate("getComputedStyle(document.body).marginTop") == "0px"
+    assert opened.locator("#filters").is_visible()
+    assert opened.evaluate("window.pwned") is None
+    for number in range(11):
+        opened.locator(f"#q{number} > summary").click()
+    assert opened.evaluate("window.pwned") is None
+    assert opened.locator("body > script").count() == 1
+    assert "<script>window.pwned = 1</script>" in opened.locator("#q8 .said").first.inner_text()
+    assert "characters shown" in opened.locator("#q1 .cutnote").first.inner_text()
+
+
+def test_chips_narrow_within_and_between_groups(opened: Any) -> None:
+    assert len(shown(opened)) == 11
+    opened.get_by_role("button", name="Lost evidence").click()
+    assert shown(opened) == ["a-2", "m-1"]
+    opened.get_by_role("button", name="multi-hop").click()
+    assert shown(opened) == ["m-1"]
+    assert opened.locator("#shown").inner_text() == "1 of 11 questions shown"
+    opened.get_by_role("button", name="Clear filters").click()
+    opened.get_by_role("button", name="Errors").click()
+    assert shown(opened) == ["a-4"]
+    opened.get_by_role("button", name="Never found").click()
+    assert shown(opened) == ["a-3", "a-4"]
+    opened.get_by_role("button", name="abstained").click()
+    assert shown(opened) == ["a-3"]
+
+
+@pytest.mark.parametrize(
+    ("flag", "ids"),
+    [("Undefined", ["u-1", "u-2", "x-1", "h-1"]), ("Missing", ["n-1"]), ("Not theirs", ["x-1"])],
+)
+def test_each_kind_of_no_value_has_its_chip(opened: Any, flag: str, ids: list[str]) -> None:
+    opened.get_by_role("button", name=flag).click()
+    assert shown(opened) == ids
+
+
+def test_search_finds_evidence_and_the_address_keeps_it(opened: Any, address: str) -> None:
+    opened.get_by_role("searchbox").fill("midnight CACHE")
+    assert shown(opened) == ["a-3"]
+    assert opened.url.endswith("#filter?search=midnight+CACHE")
+    kept = opened.url
+    opened.get_by_role("button", name="Clear filters").click()
+    assert opened.url == address
+    opened.evaluate("address => { location.href = address }", kept)
+    opened.reload()
+    assert shown(opened) == ["a-3"]
+
+
+def test_link_to_a_question_opens_it(opened: Any) -> None:
+    opened.locator("#other a", has_text="x-1").click()
+    opened.wait_for_selector("#q7[open]")
+
+
+def test_everything_is_reached_and_opened_by_keyboard(opened: Any) -> None:
+    opened.keyboard.press("Tab")
+    assert opened.evaluate("document.activeElement.className") == "skip"
+    opened.locator("#search").focus()
+    for name in ("Clear filters", "Open all shown"):
+        opened.keyboard.press("Tab")
+        assert opened.evaluate("document.activeElement.textContent") == name
+    opened.keyboard.press("Tab")
+    assert opened.evaluate("document.activeElement.parentElement.id") == "q0"
+    assert opened.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    opened.keyboard.press("Enter")
+    assert opened.evaluate("document.getElementById('q0').open")
+    chip = opened.get_by_role("button", name="Lost evidence")
+    chip.focus()
+    opened.keyboard.press("Space")
+    assert chip.get_attribute("aria-pressed") == "true"
+
+
+@pytest.mark.parametrize("opened", [{"viewport": {"width": 390, "height": 844}}], indirect=True)
+def test_phone_has_no_sideways_scroll(opened: Any) -> None:
+    for number in range(11):
+        opened.locator(f"#q{number} > summary").click()
+    for closed in opened.locator("details.more > summary").all():
+        if closed.is_visible():
+            closed.click()
+    assert opened.evaluate("document.documentElement.scrollWidth") == 390
+    assert opened.evaluate("[...document.querySelectorAll('.scroll')].some(one => one.scrollWidth > one.clientWidth)")
+
+
+@pytest.mark.parametrize("opened", [{"color_scheme": "dark"}], indirect=True)
+def test_dark_is_dark(opened: Any) -> None:
+    assert opened.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(23, 22, 20)"
+
+
+def test_print_opens_every_question(opened: Any) -> None:
+    row = opened.locator("#q0").get_by_text("Expected evidence", exact=True)
+    assert not row.is_visible()
+    opened.emulate_media(media="print")
+    assert row.is_visible()
+    assert not opened.locator("#filters").is_visible()
+    assert len(opened.pdf(format="A4")) > 50_000
