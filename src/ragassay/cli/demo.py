@@ -14,8 +14,6 @@ from ragassay.cli.settings import BenchmarkSettings, CorpusSettings, RunSettings
 from ragassay.cli.workspace import Workspace
 from ragassay.store import Store
 
-AS_OF = "2026-12-01"
-
 
 def demo(*, out: Path = Path("demo-out"), json: bool = False) -> None:
     """Turn several hundred real questions into a sealed run and an HTML scorecard. Needs no network.
@@ -50,6 +48,6 @@ def demo_workspace(out: Path) -> Workspace:
         benchmark=BenchmarkSettings(cases=str(demo_data.CASES), name="demo", version=demo_data.VERSION),
         segmentation=SegmentationSettings(chunker="markdown", size=120, overlap=0),
         system={"kind": "reference"},
-        run=RunSettings(as_of=AS_OF, name="demo"),
+        run=RunSettings(as_of=demo_data.AS_OF, name="demo"),
     )
     return Workspace(settings, Path(), Store.open(out / "store", create=True))

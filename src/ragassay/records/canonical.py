@@ -11,6 +11,7 @@ import rfc8785
 
 from ragassay.errors import RecordError
 from ragassay.records.base import Digest, Record
+from ragassay.records.plain_json import NotPlain, encode_plain
 from ragassay.records.shape import SAFE_INTEGER, fields_of, reader_of, snake
 from ragassay.records.strict_json import MAX_BYTES, MAX_DEPTH, load_json
 from ragassay.records.text import is_digest, shown
@@ -29,7 +30,11 @@ def canonical_bytes(value: Any) -> bytes:
     Raises RecordError for NaN, infinities, integers of 2^53 or more and lone surrogates.
     """
     try:
-        return rfc8785.dumps(msgspec.to_builtins(value, order="deterministic"))
+        builtins = msgspec.to_builtins(value, order="deterministic")
+        try:
+            return encode_plain(builtins)
+        except NotPlain:
+            return rfc8785.dumps(builtins)
     except (rfc8785.CanonicalizationError, UnicodeEncodeError, RecursionError, TypeError) as cause:
         raise RecordError(
             f"{type(value).__name__} has no canonical form: {cause}",
