@@ -6,7 +6,7 @@ import difflib
 from functools import cache
 
 from ragassay.errors import UsageError
-from ragassay.measures import declared_answer, declared_ranking, declared_trace
+from ragassay.measures import declared_answer, declared_counts, declared_ranking, declared_trace
 from ragassay.measures.contract import Declaration
 
 __all__ = ["Declaration", "declaration", "declarations"]
@@ -15,7 +15,7 @@ __all__ = ["Declaration", "declaration", "declarations"]
 @cache
 def declarations() -> tuple[Declaration, ...]:
     """All declared measures, in the order of the stages of a pipeline, then as declared."""
-    return (*declared_ranking.DECLARED, *declared_trace.DECLARED, *declared_answer.DECLARED)
+    return (*declared_ranking.DECLARED, *declared_trace.DECLARED, *declared_answer.DECLARED, *declared_counts.DECLARED)
 
 
 @cache

@@ -55,6 +55,7 @@ PARAMS: Mapping[str, Param] = {
     "over": Param("divisor: k, or the items retrieved in the first k", str, ("k", "retrieved"), default="k"),
     "norm": Param("text normalisation", str, ("squad", "musique", "unicode"), default="squad"),
     "split": Param("how a summary is cut into sentences", str, ("lines", "none"), default="none"),
+    "of": Param("which measure, as in hit/rel:2/at:5 for hit(rel=2)@5", str),
     "by": Param("which judge or panel gave the verdicts", str),
     "kind": Param("kind of step", str),
     "q": Param("quantile", float, low=0.0, high=1.0),

@@ -1,0 +1,23 @@
+"""Traces and questions to the score table: observations, estimates, survival. Opens no socket and reads no clock."""
+
+from ragassay.score.estimates import estimate
+from ragassay.score.fill import complete
+from ragassay.score.labels import Labels
+from ragassay.score.observe import observe
+from ragassay.score.rows import Holding, Scores
+from ragassay.score.survival import survival
+from ragassay.score.table import load_world, table
+from ragassay.score.world import World
+
+__all__ = [
+    "Holding",
+    "Labels",
+    "Scores",
+    "World",
+    "complete",
+    "estimate",
+    "load_world",
+    "observe",
+    "survival",
+    "table",
+]

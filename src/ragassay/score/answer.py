@@ -1,0 +1,147 @@
+"""The answer's outcome and its text against references; runtime figures as they were reported. Judges no meaning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from ragassay.measures import Measure, Outcome, exact_match, token_f1
+from ragassay.records.case import REFUSING
+from ragassay.records.score import Bounds
+from ragassay.records.trace import Measurements, TraceContent
+from ragassay.score.labels import Labels
+from ragassay.score.rows import Rows, error, missing, undefined, value
+
+TEXT_MEASURES = frozenset({"exact_match", "token_f1"})
+REFUSAL_MEASURES = frozenset({"outcome", "abstention_rate", "false_refusal", "unsupported_answer"})
+RUNTIME_MEASURES = frozenset(
+    {"latency", "first_token", "tokens", "cost", "calls", "cache_hits", "errors", "error_rate"}
+)
+ANSWERING = ("answered", "partial")
+BEYOND_ALL = 1.7976931348623157e308
+"""High end of a right-censored time: no number is too large."""
+
+
+@lru_cache(maxsize=64)
+def _compiled(rules: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(one) for one in rules)
+
+
+def outcome_of(content: TraceContent, rules: Sequence[str]) -> tuple[str, str]:
+    """(outcome, "") or ("", why there is none): the system's word, else the declared rules, else not said.
+
+    An empty answer is never abstained: it counts only where the system itself names an outcome that is no answer.
+    Where rules are declared and none matches, the question was answered.
+    """
+    answer = content.answer
+    if answer is None:
+        return "", "no_answer"
+    said = answer.outcome
+    if not answer.text.strip() and (said is None or said in ANSWERING):
+        return "", "empty_answer"
+    if said is not None:
+        return said, ""
+    if not rules:
+        return "", "no_outcome"
+    matched = any(rule.search(answer.text) for rule in _compiled(tuple(rules)))
+    return ("abstained" if matched else "answered"), ""
+
+
+def text_measure(measure: Measure, content: TraceContent, labels: Labels, rules: Sequence[str], norm: str) -> Outcome:
+    """exact_match or token_f1 of an answered case with references."""
+    answer = content.answer
+    if answer is None:
+        return missing("no_answer")
+    outcome, why = outcome_of(content, rules)
+    if why == "empty_answer":
+        return missing(why)
+    if outcome and outcome not in ANSWERING:
+        return undefined("not_answered")
+    references = [one.text for one in labels.case.answers]
+    if not references:
+        return undefined("nothing_to_answer") if labels.case.answerable == "no" else missing("no_reference")
+    chosen: Any = dict(measure.params).get("norm", norm)
+    return (exact_match if measure.name == "exact_match" else token_f1)(answer.text, references, chosen)
+
+
+def takes_part(measure: str, labels: Labels) -> bool:
+    """Whether a case belongs to the population of a refusal measure. One that says nothing is missing, not out."""
+    expected = labels.expected
+    if measure == "false_refusal":
+        return not expected or "answered" in expected
+    if measure == "unsupported_answer":
+        return not expected or not set(ANSWERING) & set(expected)
+    return True
+
+
+def refusal(measure: str, outcome: str, why: str, labels: Labels) -> Outcome:
+    """One of the refusal measures of a case of its population."""
+    if measure in ("false_refusal", "unsupported_answer") and not labels.expected:
+        return missing("unlabelled", 1.0)
+    if why:
+        return missing(why, 1.0)
+    if measure == "abstention_rate":
+        return value(float(outcome in REFUSING))
+    if measure == "false_refusal":
+        return value(float(outcome not in ANSWERING and outcome not in labels.expected))
+    if measure == "unsupported_answer":
+        return value(float(outcome in ANSWERING))
+    return value(1.0)
+
+
+def runtime(rows: Rows, measure: Measure, content: TraceContent, measured: Measurements) -> None:
+    """Rows of one runtime measure: as reported, else missing(not_reported); a failed question is error(cause).
+
+    A timeout is right-censored: its latency is error(timeout) with the time waited as the low bound.
+    """
+    failure = content.failure
+    name, kind = measure.name, str(measure.get("kind") or "")
+    if name in ("errors", "error_rate"):
+        target = failure.cause if failure and name == "errors" else None
+        rows.add(str(measure), value(float(failure is not None)), target=target)
+        return
+    for spelled, amount in _figures(measure, name, kind, content, measured):
+        if failure is None:
+            rows.add(spelled, missing("not_reported") if amount is None else value(amount))
+            continue
+        waited = measured.latency_ms if name == "latency" and spelled == str(measure) and not kind else None
+        censored = failure.cause == "timeout" and waited is not None
+        bounds = Bounds(low=waited, high=BEYOND_ALL) if censored and waited is not None else None
+        rows.add(spelled, error(failure.cause), bounds=bounds)
+
+
+def _figures(
+    measure: Measure, name: str, kind: str, content: TraceContent, measured: Measurements
+) -> list[tuple[str, float | None]]:
+    """(spelling, amount) of every figure that a runtime measure stands for."""
+    usage, cost = measured.usage, measured.cost
+    if name == "latency":
+        times = _by_kind(content, measured)
+        if kind:
+            return [(str(measure), times.get(kind))]
+        parts = [] if measure.params else [(str(measure.with_params(kind=one)), times[one]) for one in sorted(times)]
+        return [(str(measure), measured.latency_ms), *parts]
+    if name == "tokens":
+        both = {
+            "input": usage.input_tokens if usage else None,
+            "output": usage.output_tokens if usage else None,
+        }
+        return [(str(measure.with_params(kind=one)), both.get(one)) for one in ([kind] if kind else both)]
+    if name == "cost":
+        plain = cost is None or bool(kind) or cost.currency == "USD"
+        spelled = str(measure if plain or cost is None else measure.with_params(kind=cost.currency))
+        return [(spelled, None if cost is None or kind not in ("", cost.currency) else cost.amount)]
+    amounts = {"first_token": measured.first_token_ms, "calls": measured.calls, "cache_hits": measured.cache_hits}
+    return [(str(measure), amounts[name])]
+
+
+def _by_kind(content: TraceContent, measured: Measurements) -> dict[str, float | None]:
+    """Kind of step -> time of all its steps; None where one of them did not say."""
+    took = {one.step_id: one.duration_ms for one in measured.steps}
+    times: dict[str, float | None] = {}
+    for step in content.steps:
+        own, before = took.get(step.step_id), times.get(step.kind, 0.0)
+        times[step.kind] = None if own is None or before is None else before + own
+    return times

@@ -1,0 +1,288 @@
+"""One question's trace against its case: every sealed measure at every step, and the fate of every fact. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragassay.measures import Measure, Outcome, declaration, parse
+from ragassay.records.case import Case
+from ragassay.records.protocol import Scoring
+from ragassay.records.score import FactFate
+from ragassay.records.trace import Item, Trace, TraceContent
+from ragassay.score import answer as answers
+from ragassay.score.context import CONTEXT_MEASURES, of_context
+from ragassay.score.facts import Walk, coverage
+from ragassay.score.hold import Reader, State
+from ragassay.score.labels import Labels
+from ragassay.score.ranking import RANKED, Ranked, by_document, by_evidence, by_passage, rank
+from ragassay.score.rows import Holding, Rows, Scores, error, missing, undefined, value
+from ragassay.score.world import World
+from ragassay.traces import CONTEXT, Graph, graph
+
+COUNTS = ("duplicate_rate", "unexplained_items", "hidden_labels")
+"""Counted beside any retrieval measure, sealed or not: the rules say that they are reported."""
+STEP_MEASURES = RANKED | {"fact_coverage", "empty_retrieval"}
+AT_CONTEXT = CONTEXT_MEASURES | {"context_recall", "survival"}
+STATE = {State.HELD: "held", State.NOT_HELD: "not_held", State.UNKNOWN: "unknown"}
+
+
+def measures_of(scoring: Scoring, rel: int) -> list[Measure]:
+    """The sealed measures, with the benchmark's least relevant grade where the spelling leaves it out."""
+    return [parse(one).with_rel(rel) for one in scoring.measures]
+
+
+def observe(case: Case, trace: Trace, world: World, scoring: Scoring) -> Scores:
+    """All observations of one (query_id, repeat), and the fates of its facts. Reads nothing but its arguments.
+
+    A failed trace makes every measure error(cause), at the steps that it got to as well; only errors and error_rate
+    have a value then. Measures that this version does not compute are missing(not_computed).
+    """
+    return _Question(case, trace, world, scoring).scores()
+
+
+class _Question:
+    """One case and one trace while they are being scored."""
+
+    def __init__(self, case: Case, trace: Trace, world: World, scoring: Scoring) -> None:
+        self.case, self.trace, self.world, self.scoring = case, trace, world, scoring
+        self.content: TraceContent = trace.content
+        self.labels = Labels(case, world)
+        self.reader = Reader(self.labels.visible, world, scoring.hold)
+        self.measures = measures_of(scoring, world.rel)
+        self.graph: Graph = graph(self.content)
+        self.rows = Rows(case, self.content.repeat)
+        self.runtime = Rows(case, self.content.repeat)
+        self.holdings: list[Holding] = []
+        self.failure = self.content.failure.cause if self.content.failure else ""
+
+    def scores(self) -> Scores:
+        fates = self._fates()
+        for order, name in enumerate(self.graph.names):
+            self._step(name, order)
+        self._context()
+        self._question()
+        for measure in self.measures:
+            if measure.name in answers.RUNTIME_MEASURES:
+                answers.runtime(self.runtime, measure, self.content, self.trace.measurements)
+        return Scores(
+            self.case.query_id,
+            self.content.repeat,
+            self.failure,
+            tuple(self.rows.made),
+            tuple(self.runtime.made),
+            fates,
+            tuple(self.holdings),
+        )
+
+    def _step(self, name: str, order: int) -> None:
+        nodes = self.graph.names[name]
+        kind = nodes[0].kind
+        given = self.graph.output(name)
+        inferred = any(node.inferred for node in nodes)
+        if given is None and not self.failure and all(node.given is None for node in nodes):
+            self._silent(name, kind, inferred)
+            return
+        items = self.world.distinct(given or ())
+        ranked: dict[str, Ranked | str] = {}
+        for measure in self.measures:
+            if measure.name not in STEP_MEASURES or not _fits(measure, kind):
+                continue
+            if measure.name == "empty_retrieval":
+                self._empty(measure, items, name, inferred)
+            elif self.failure:
+                self._error(measure, name)
+            elif measure.name == "fact_coverage":
+                self._coverage(measure, items, name, inferred)
+            else:
+                self._ranked(measure, items, ranked, name, inferred)
+        if kind == "dedup" and any(one.name == "dedup_coverage" for one in self.measures):
+            self._coverage_as("dedup_coverage", items, name, inferred)
+        self._counts(given or (), items, name, inferred)
+        self._hold(name, kind, order, items)
+
+    def _silent(self, name: str, kind: str, inferred: bool) -> None:
+        """A step that does not say what it gave out: every measure there is missing."""
+        for measure in self.measures:
+            taken = measure.name in STEP_MEASURES and _fits(measure, kind)
+            if taken and (measure.name != "empty_retrieval" or self.labels.state == "empty"):
+                self.rows.add(str(measure), missing("no_items_out", known(measure, self.labels)), name,
+                              inferred=inferred)  # fmt: skip
+
+    def _error(self, measure: Measure, step: str | None) -> None:
+        self.rows.add(str(measure), error(self.failure, known(measure, self.labels)), step)
+
+    def _ranked(
+        self, measure: Measure, items: Sequence[Item], cache: dict[str, Ranked | str], step: str, inferred: bool
+    ) -> None:
+        unit = str(measure.get("unit"))
+        if unit not in cache:
+            if unit == "document":
+                cache[unit] = by_document(items, self.labels)
+            elif unit == "passage":
+                cache[unit] = by_passage(items, self.labels)
+            else:
+                cache[unit] = by_evidence(items, self.labels, self.reader)
+        ranked = cache[unit]
+        outcome, bounds = rank(measure, ranked, self.labels)
+        coarse = not isinstance(ranked, str) and ranked.coarse
+        self.rows.add(str(measure), outcome, step, bounds=bounds, coarse=coarse, inferred=inferred)
+
+    def _coverage(self, measure: Measure, items: Sequence[Item], step: str, inferred: bool) -> None:
+        states = self._coverage_as(str(measure), items[: measure.cutoff], step, inferred)
+        if measure.cutoff is None:
+            for fact, state in states.items():
+                outcome = missing("unknown_items", 1.0) if state is State.UNKNOWN else value(float(state is State.HELD))
+                self.rows.add(str(measure), outcome, step, target=fact, inferred=inferred)
+
+    def _coverage_as(self, spelled: str, items: Sequence[Item], step: str, inferred: bool) -> dict[str, State]:
+        if self.failure:
+            self.rows.add(spelled, error(self.failure, float(len(self.labels.required)) or None), step)
+            return {}
+        outcome, bounds, states = coverage(items, self.labels, self.reader)
+        coarse = any(one.coarse for one in self.labels.visible)
+        self.rows.add(spelled, outcome, step, bounds=bounds, coarse=coarse, inferred=inferred)
+        return states
+
+    def _empty(self, measure: Measure, items: Sequence[Item], step: str, inferred: bool) -> None:
+        if self.labels.state == "empty":
+            outcome = error(self.failure, 1.0) if self.failure else value(float(not items))
+            self.rows.add(str(measure), outcome, step, inferred=inferred)
+
+    def _counts(self, given: Sequence[Item], items: Sequence[Item], name: str, inferred: bool) -> None:
+        if self.failure or not any(one.name in STEP_MEASURES for one in self.measures):
+            return
+        rate = value(len(given) - len(items), len(given)) if given else undefined("empty_list")
+        self.rows.add("duplicate_rate", rate, name)
+        nodes = self.graph.names[name]
+        if not any(node.source for node in nodes):
+            self.rows.add("unexplained_items", value(sum(len(one.unexplained) for one in nodes)), name,
+                          inferred=inferred)  # fmt: skip
+
+    def _hold(self, name: str, kind: str, order: int, items: Sequence[Item]) -> None:
+        states = {} if self.failure else coverage(items, self.labels, self.reader)[2]
+        for fact in self.labels.required:
+            state = STATE[states.get(fact.id, State.UNKNOWN)]
+            self.holdings.append(
+                Holding(self.case.query_id, self.content.repeat, fact.id, name, kind, order, state)
+            )
+
+    def _context(self) -> None:
+        """Measures that read the context only, and all measures of steps where there is no context to read."""
+        context, labels = self.graph.context, self.labels
+        inferred = self.graph.end is not None and self.graph.end.inferred
+        for measure in self.measures:
+            absent = context.items is None and measure.name in STEP_MEASURES and _fits(measure, CONTEXT)
+            if measure.name not in AT_CONTEXT and not absent:
+                continue
+            if measure.name == "empty_retrieval" and labels.state != "empty":
+                continue
+            if self.failure:
+                self._error(measure, CONTEXT)
+            elif context.items is None:
+                self.rows.add(str(measure), self._no_context(measure), CONTEXT)
+            elif measure.name == "context_recall":
+                self._recall(measure, context.items, inferred)
+            elif measure.name == "survival":
+                self._coverage_as(str(measure), context.items, CONTEXT, inferred)
+            else:
+                outcome, bounds = of_context(measure, context.items, labels, self.reader, self.scoring.tokenizer)
+                self.rows.add(str(measure), outcome, CONTEXT, bounds=bounds, inferred=inferred)
+
+    def _no_context(self, measure: Measure) -> Outcome:
+        bottom = known(measure, self.labels)
+        if self.graph.context.reason == "inconsistent":
+            return error("inconsistent_context", bottom)
+        return missing("no_context", bottom)
+
+    def _recall(self, measure: Measure, items: Sequence[Item], inferred: bool) -> None:
+        plain = Measure.of("recall", rel=int(measure.get("rel") or self.world.rel))
+        ranked = by_evidence(self.world.distinct(items), self.labels, self.reader)
+        outcome, bounds = rank(plain, ranked, self.labels)
+        self.rows.add(str(measure), outcome, CONTEXT, bounds=bounds, coarse=ranked.coarse, inferred=inferred)
+
+    def _question(self) -> None:
+        """Measures of the whole question: answer text, refusal, and what is not computed."""
+        outcome, why = answers.outcome_of(self.content, self.scoring.abstention_rules)
+        for measure in self.measures:
+            name = measure.name
+            if name in answers.TEXT_MEASURES:
+                if self.failure:
+                    self._error(measure, None)
+                else:
+                    rules, norm = self.scoring.abstention_rules, self.scoring.normalisation
+                    self.rows.add(str(measure), answers.text_measure(measure, self.content, self.labels, rules, norm))
+            elif name in answers.REFUSAL_MEASURES:
+                if not answers.takes_part(name, self.labels):
+                    continue
+                if self.failure:
+                    self._error(measure, None)
+                    continue
+                target = outcome if name == "outcome" and outcome else None
+                self.rows.add(str(measure), answers.refusal(name, outcome, why, self.labels), target=target)
+            elif not computed(name):
+                self.rows.add(str(measure), missing("not_computed"))
+        if self.case.principal is not None:
+            self.rows.add("hidden_labels", value(self.labels.hidden))
+
+    def _fates(self) -> tuple[FactFate, ...]:
+        facts = [one for one in self.labels.facts if self.labels.sets[one.id]]
+        if not facts:
+            return ()
+        if self.failure or self.graph.end is None:
+            return fates_unknown(self.case, self.content.repeat, self.labels)
+        walk = Walk(self.graph, self.labels, self.reader)
+        inferred = walk.inferred
+        made = []
+        for fact in facts:
+            way = walk.fate(fact.id)
+            made.append(
+                FactFate(
+                    query_id=self.case.query_id,
+                    repeat=self.content.repeat,
+                    fact_id=fact.id,
+                    required=fact.required,
+                    fate=way.fate,
+                    steps=way.steps,
+                    found_at=walk.found_at(fact.id),
+                    inferred=inferred,
+                )
+            )
+        return tuple(made)
+
+
+def computed(name: str) -> bool:
+    """Whether this room computes a measure."""
+    return (
+        name in STEP_MEASURES
+        or name in AT_CONTEXT
+        or name in answers.TEXT_MEASURES
+        or name in answers.REFUSAL_MEASURES
+        or name in answers.RUNTIME_MEASURES
+        or name == "dedup_coverage"
+    )
+
+
+def fates_unknown(case: Case, repeat: int, labels: Labels) -> tuple[FactFate, ...]:
+    """The fates of a question whose way to the context cannot be followed."""
+    return tuple(
+        FactFate(query_id=case.query_id, repeat=repeat, fact_id=one.id, required=one.required, fate="unknown")
+        for one in labels.facts
+        if labels.sets[one.id]
+    )
+
+
+def known(measure: Measure, labels: Labels) -> float | None:
+    """The denominator that a measure will have whatever a system does, where there is one."""
+    name = measure.name
+    if name in ("recall", "context_recall") and measure.get("unit") in (None, "evidence"):
+        return float(len(labels.relevant(int(measure.get("rel") or labels.world.rel)))) or None
+    if name in ("fact_coverage", "survival", "dedup_coverage"):
+        return float(len(labels.required)) or None
+    if name in ("precision", "judged") and measure.get("over") != "retrieved":
+        return float(measure.cutoff) if measure.cutoff else None
+    return 1.0 if declaration(name).denominator == "1" else None
+
+
+def _fits(measure: Measure, kind: str) -> bool:
+    wanted = measure.get("kind") if measure.name in ("fact_coverage", "empty_retrieval") else None
+    return wanted is None or wanted == kind

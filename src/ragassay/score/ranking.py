@@ -1,0 +1,168 @@
+"""Ranked-list measures of one step's output: gains by evidence, by passage or by document. Holds no kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from ragassay.measures import Measure, Outcome, one_list
+from ragassay.measures.kernels import KERNELS
+from ragassay.records.score import Bounds
+from ragassay.records.trace import Item
+from ragassay.score.hold import Reader, Reading
+from ragassay.score.labels import Label, Labels
+from ragassay.score.rows import missing, undefined
+
+RANKED: frozenset[str] = frozenset(KERNELS) - {"harmful"}
+"""Names of the measures that this room takes at every step."""
+_MONOTONE = frozenset({"recall", "hit", "rr"})
+"""Measures that an item more can only raise."""
+_SPREAD = frozenset({"ndcg", "precision"})
+
+
+class Ranked(NamedTuple):
+    """One list as the kernels read it: per rank the grade newly held, whether it is judged, the grades newly held,
+    whether what stands there is not known; and all grades of the labels."""
+
+    gains: tuple[int, ...]
+    judged: tuple[bool, ...]
+    new: tuple[tuple[int, ...], ...]
+    open: tuple[bool, ...]
+    ideal: tuple[int, ...]
+    coarse: bool
+
+
+def by_evidence(items: Sequence[Item], labels: Labels, reader: Reader) -> Ranked:
+    """Items in order, each once; the gain is the highest grade among the evidence that an item is the first to hold."""
+    return _ranked(items, reader.read(items), reader.labels, labels.world.complete)
+
+
+def _ranked(items: Sequence[Item], reading: Reading, labels: Sequence[Label], complete: bool) -> Ranked:
+    grades = [one.grade for one in labels]
+    new = tuple(tuple(grades[number] for number in first) for first in reading.first)
+    judged = tuple(
+        bool(item.sources) and (complete or any(grades[number] >= 0 for number in touched))
+        for item, touched in zip(items, reading.touched, strict=True)
+    )
+    return Ranked(
+        tuple(max((0, *one)) for one in new),
+        judged,
+        new,
+        tuple(reading.open),
+        tuple(grades),
+        reading.by_document or any(one.coarse for one in labels),
+    )
+
+
+def by_document(items: Iterable[Item], labels: Labels) -> Ranked:
+    """Documents in order of their best rank; a label's grade goes to its document. Unresolved items stay unknown."""
+    grades = labels.document_grades()
+    places: dict[object, bool] = {}
+    for item in items:
+        if not item.sources:
+            places[("open", len(places))] = True
+        for at in labels.world.of(item):
+            places.setdefault(at.place, False)
+    complete = labels.world.complete
+    return _of_units(list(places.items()), grades, complete, coarse=bool(labels.visible))
+
+
+def by_passage(items: Iterable[Item], labels: Labels) -> Ranked | str:
+    """Passages of the sealed segmentation; a reason where an item with sources is none of them."""
+    world = labels.world
+    if not world.segmented:
+        return "no_segmentation"
+    units: dict[object, bool] = {}
+    for item in items:
+        passage = world.passage_of(item) if item.sources else None
+        if item.sources and item.transform != "derived" and passage is None:
+            return "not_of_the_segmentation"
+        units.setdefault(("open", len(units)) if passage is None else passage, passage is None)
+    coarse = any(one.coarse for one in labels.visible)
+    return _of_units(list(units.items()), labels.passage_grades(), world.complete, coarse=coarse)
+
+
+def _of_units(
+    units: Sequence[tuple[object, bool]], grades: Mapping[Any, int], complete: bool, *, coarse: bool
+) -> Ranked:
+    known: dict[object, int] = dict(grades)
+    found = [known.get(unit, 0) for unit, _ in units]
+    judged = tuple(not open_ and (complete or known.get(unit, -1) >= 0) for unit, open_ in units)
+    return Ranked(
+        tuple(max(0, grade) for grade in found),
+        judged,
+        tuple((known[unit],) if unit in known else () for unit, _ in units),
+        tuple(open_ for _, open_ in units),
+        tuple(known.values()),
+        coarse,
+    )
+
+
+def rank(measure: Measure, ranked: Ranked | str, labels: Labels) -> tuple[Outcome, Bounds | None]:
+    """One measure of one list, and what it could be if the items of unknown content were known.
+
+    `measure` has its `rel`. Unlabelled: missing. Labels that the principal may not see at all: undefined(all_hidden).
+    """
+    if labels.state == "unlabelled":
+        return missing("unlabelled"), None
+    if labels.none_visible:
+        return undefined("all_hidden"), None
+    if isinstance(ranked, str):
+        return missing(ranked), None
+    outcome = _score(measure, ranked)
+    if outcome.status != "value" or measure.name == "judged":
+        return outcome, None
+    cut = measure.cutoff or len(ranked.open)
+    if True not in ranked.open[:cut]:
+        return outcome, None
+    return outcome, _bounds(measure, ranked, outcome.value or 0.0)
+
+
+def _score(measure: Measure, ranked: Ranked) -> Outcome:
+    rel = measure.get("rel")
+    cut = measure.cutoff if measure.get("list") != "condensed" else None
+    held = tuple(sum(grade >= int(rel) for grade in one) for one in ranked.new[:cut]) if rel is not None else None
+    return _kernel(measure, ranked.gains[:cut], ranked.judged[:cut], ranked.ideal, held)
+
+
+@lru_cache(maxsize=1 << 16)
+def _kernel(
+    measure: Measure,
+    gains: tuple[int, ...],
+    judged: tuple[bool, ...],
+    ideal: tuple[int, ...],
+    held: tuple[int, ...] | None,
+) -> Outcome:
+    return one_list(measure, gains, judged, ideal, held=held)
+
+
+def _bounds(measure: Measure, ranked: Ranked, got: float) -> Bounds:
+    """The least and the most that any content of the unknown items could give.
+
+    What stands before the first unknown item is certain. An unknown item can hold all that is left, which is best for
+    recall, hit and rr; for ndcg and precision it is best if every rank from there on holds one more piece, highest
+    grades first. Since it can also take away what later items are the first to hold, their least is what is certain.
+    """
+    if measure.name not in _MONOTONE | _SPREAD:
+        return Bounds(low=0.0, high=1.0)
+    at = ranked.open.index(True)
+    before = [grade for one in ranked.new[:at] for grade in one]
+    left = list(ranked.ideal)
+    for grade in before:
+        left.remove(grade)
+    left = sorted((grade for grade in left if grade > 0), reverse=True)
+    rest = len(ranked.open) - at
+    if measure.name in _MONOTONE:
+        tail = [tuple(left), *[()] * (rest - 1)]
+    else:
+        tail = [(grade,) for grade in left[:rest]] + [()] * max(0, rest - len(left))
+    best = _score(measure, _with_tail(ranked, at, tail)).value or 0.0
+    low = got if measure.name in _MONOTONE else _score(measure, _with_tail(ranked, at, [()] * rest)).value or 0.0
+    return Bounds(low=min(low, got), high=max(best, got))
+
+
+def _with_tail(ranked: Ranked, at: int, tail: Sequence[tuple[int, ...]]) -> Ranked:
+    new = (*ranked.new[:at], *tail)
+    gains = tuple(max((0, *one)) for one in new)
+    return ranked._replace(gains=gains, new=new)

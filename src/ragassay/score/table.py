@@ -1,0 +1,136 @@
+"""A run under a scoring layer to its score table in the store. Asks nothing, judges nothing, reads no clock."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from ragassay import benchmark as benchmark_room
+from ragassay import corpus as corpus_room
+from ragassay.errors import IntegrityError
+from ragassay.records.base import Digest
+from ragassay.records.canonical import digest_of
+from ragassay.records.case import Benchmark, Case
+from ragassay.records.document import Corpus, Segmentation
+from ragassay.records.protocol import Protocol, Run, Scoring, Subject
+from ragassay.records.score import Estimate, Observation, ScoreTable
+from ragassay.records.trace import Measurements, Trace, TraceContent
+from ragassay.score.answer import RUNTIME_MEASURES
+from ragassay.score.estimates import estimate
+from ragassay.score.fill import complete
+from ragassay.score.observe import observe
+from ragassay.score.rows import Scores
+from ragassay.score.survival import survival
+from ragassay.score.world import World
+from ragassay.store import Store
+
+
+def table(store: Store, run_digest: str, scoring_digest: str) -> tuple[ScoreTable, Digest]:
+    """Score every question of a run; the table and its digest. The caller sets the ref `scores/NAME`.
+
+    Equal records give equal bytes. `ScoreTable.run` is `Run.identity()`; `content` covers everything but what was
+    measured of time, tokens, cost and failures. Raises IntegrityError if traces and questions do not belong together,
+    InputError for a corpus whose text the store does not hold.
+    """
+    run = store.get_record(Run, run_digest)
+    scoring = store.get_record(Scoring, scoring_digest)
+    protocol = store.get_record(Protocol, run.protocol)
+    subject = store.get_record(Subject, run.subject)
+    benchmark = store.get_record(Benchmark, protocol.objects.get("benchmark", subject.benchmark))
+    cases = benchmark_room.load(store, benchmark)
+    world = load_world(store, run, protocol, subject, benchmark)
+    scores = complete(
+        _observed(_traces(store, run), cases, world, scoring), cases, subject.repeats, world, scoring
+    )
+    return _write(store, run, scoring, Digest(scoring_digest), cases, scores)
+
+
+def load_world(store: Store, run: Run, protocol: Protocol, subject: Subject, benchmark: Benchmark) -> World:
+    """The corpus, the segmentation (where one is sealed) and the texts of a run."""
+    corpus = store.get_record(Corpus, protocol.objects["corpus"])
+    cut = protocol.objects.get("segmentation")
+    passages = None
+    if cut is not None and subject.segmentation.value is not None:
+        passages = corpus_room.load_passages(store, store.get_record(Segmentation, cut))
+    texts: dict[str, str] = {str(one["digest"]): str(one["text"]) for one in store.get_lines(dict, run.texts)}
+    return World(
+        corpus_room.load(store, corpus),
+        passages,
+        texts=texts,
+        rel=benchmark.rel,
+        complete=benchmark.completeness == "complete",
+        as_of=subject.as_of,
+    )
+
+
+def _traces(store: Store, run: Run) -> list[Trace]:
+    measured = {(one.query_id, one.repeat): one for one in store.get_lines(Measurements, run.measurements)}
+    made = []
+    for content in store.get_lines(TraceContent, run.contents):
+        key = (content.query_id, content.repeat)
+        measurements = measured.get(key) or Measurements(query_id=content.query_id, repeat=content.repeat)
+        made.append(Trace(content=content, measurements=measurements))
+    return made
+
+
+def _observed(traces: Iterable[Trace], cases: Sequence[Case], world: World, scoring: Scoring) -> list[Scores]:
+    by_id = {case.query_id: case for case in cases}
+    made = []
+    for trace in traces:
+        case = by_id.get(trace.content.query_id)
+        if case is None:
+            raise IntegrityError(
+                f"the run has a trace of question {trace.content.query_id!r}, which its benchmark does not have",
+                hint="run and benchmark do not belong together; run `ragassay store check`",
+            )
+        made.append(observe(case, trace, world, scoring))
+    return made
+
+
+def _write(
+    store: Store, run: Run, scoring: Scoring, scoring_digest: Digest, cases: Sequence[Case], scores: Sequence[Scores]
+) -> tuple[ScoreTable, Digest]:
+    observations = sorted((row for one in scores for row in one.observations), key=_key)
+    runtime = sorted((row for one in scores for row in one.runtime), key=_key)
+    fates = sorted((fate for one in scores for fate in one.fates), key=lambda one: (one.query_id, one.repeat))
+    estimates = estimate([*observations, *runtime], cases, scoring)
+    failed = [(one.query_id, one.repeat) for one in scores if one.failure]
+    rows = survival(fates, [each for one in scores for each in one.holdings], cases, failed)
+    blobs = {
+        "observations": store.put_lines(observations),
+        "estimates": store.put_lines(estimates),
+        "fates": store.put_lines(fates),
+        "survival": store.put_lines(rows),
+    }
+    made = ScoreTable(
+        run=run.identity(),
+        scoring=scoring_digest,
+        content=_content(store, blobs),
+        runtime=store.put_lines(runtime),
+        questions=len(cases),
+        **blobs,
+    )
+    return made, store.put_record(made)
+
+
+def _key(row: Observation) -> tuple[str, int, str, str, str]:
+    return (row.query_id, row.repeat, row.step or "", row.measure, row.target or "")
+
+
+def _content(store: Store, blobs: dict[str, Digest]) -> Digest:
+    """Digest over the stored lines (not over their compression), estimates of runtime measures left out."""
+    parts = []
+    for name, blob in sorted(blobs.items()):
+        digest = hashlib.sha256()
+        for line in store.get_raw_lines(blob):
+            if name != "estimates" or not _is_runtime(line):
+                digest.update(line + b"\n")
+        parts.append([name, digest.hexdigest()])
+    return digest_of(parts)
+
+
+def _is_runtime(line: bytes) -> bool:
+    measure = msgspec.json.decode(line, type=Estimate).measure
+    return measure.partition("(")[0] in RUNTIME_MEASURES
