@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from ragassay.measures.trec.source import PIECE, Range, Source
 from ragassay.measures.trec.texts import PAD, changes
 
 Progress = Callable[[int, int], None]
+Part_ = TypeVar("Part_")
 _SAMPLES = 256
 
 
@@ -91,12 +92,13 @@ def read_run(
         def work(part: Part) -> Piece:
             return _piece(source, part, labels, precisions, strict)
 
-        pieces = list(_in_order(work, parts, source.size, threads, progress))
+        told = _Told(progress, source.size) if progress is not None else None
+        pieces = list(in_order(work, parts, source.size > 2 * PIECE, threads, told))
         again = set() if scattered else _repeated(pieces)
         if again:
             ranges = _ranges_of(pieces, again)
             pieces += [work(Part(tuple(ranges[name]))) for name in sorted(ranges)]
-        run = _together(pieces, labels, precisions, again)
+        run = together(pieces, labels, precisions, again)
         run.tag = _tag(source)
         return run
 
@@ -105,43 +107,52 @@ def _plain(source: Source, size: int) -> Iterator[Part]:
     return (Part((one,)) for one in source.pieces(size))
 
 
-def _in_order(
-    work: Callable[[Part], Piece],
-    parts: Iterable[Part],
-    size: int,
+def in_order(
+    work: Callable[[Part_], Piece],
+    parts: Iterable[Part_],
+    many: bool,
     threads: int | None,
-    progress: Progress | None,
+    done: Callable[[Part_], None] | None = None,
 ) -> Iterator[Piece]:
-    """The parts' results in their order; only a few are in work at once."""
+    """The parts' results in their order, worked on by `threads` workers (default: the cores) if there are `many`.
+
+    Only a few parts are in work at once, so that memory stays flat.
+    """
     workers = threads or min(8, _cores())
-    done = 0
-    if workers == 1 or size <= 2 * PIECE:
+    if workers == 1 or not many:
         for part in parts:
             yield work(part)
-            done = _tell(progress, done, part, size)
+            if done:
+                done(part)
         return
     with ThreadPoolExecutor(workers, thread_name_prefix="measure") as pool:
-        waiting: deque[tuple[Part, Future[Piece]]] = deque()
+        waiting: deque[tuple[Part_, Future[Piece]]] = deque()
         try:
             for part in parts:
                 waiting.append((part, pool.submit(work, part)))
                 if len(waiting) > 2 * workers:
                     first, future = waiting.popleft()
                     yield future.result()
-                    done = _tell(progress, done, first, size)
+                    if done:
+                        done(first)
             while waiting:
                 first, future = waiting.popleft()
                 yield future.result()
-                done = _tell(progress, done, first, size)
+                if done:
+                    done(first)
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def _tell(progress: Progress | None, done: int, part: Part, size: int) -> int:
-    done += sum(one.end - one.start for one in part.ranges)
-    if progress is not None:
-        progress(done, size)
-    return done
+class _Told:
+    """Counts the bytes done and passes them on."""
+
+    def __init__(self, progress: Progress, size: int) -> None:
+        self.progress, self.size, self.done = progress, size, 0
+
+    def __call__(self, part: Part) -> None:
+        self.done += sum(one.end - one.start for one in part.ranges)
+        self.progress(self.done, self.size)
 
 
 def _cores() -> int:
@@ -224,7 +235,7 @@ def _ranges_of(pieces: list[Piece], names: set[bytes]) -> dict[bytes, list[Range
     return found
 
 
-def _together(pieces: list[Piece], labels: Labels, precisions: tuple[Precision, ...], again: set[bytes]) -> RunRows:
+def together(pieces: list[Piece], labels: Labels, precisions: tuple[Precision, ...], again: set[bytes]) -> RunRows:
     """One run from all pieces; of the queries in `again`, only what was put together afterwards counts."""
     questions = len(labels.names)
     dropped = np.zeros(questions + 1, bool)

@@ -1,0 +1,157 @@
+"""Exact bounds of a measure over everything that its unjudged items could be; and of a mean over missing questions.
+
+A completion gives each unjudged retrieved item a grade from 0 to the rubric's greatest; the labels, and so the ideal
+list and the number of relevant items, grow by them. Items beyond the list stay out. Bounds are attained.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ragassay.measures.kernels.ndcg import gains
+from ragassay.measures.lists import Bools, Floats, Ints, Lists
+from ragassay.measures.ranking import column
+from ragassay.measures.spelling import Measure
+
+_FEW = frozenset({"recall", "hit", "precision", "rr", "rbp", "err", "set_precision", "set_f1", "set_ap"})
+"""Measures whose extremes lie at few numbers of relevant completions; others need every number tried."""
+
+
+class Bounds(NamedTuple):
+    """Least and greatest value over all completions that are defined; both None where none is."""
+
+    low: float | None
+    high: float | None
+
+
+def bounds(measure: Measure, lists: Lists, question: int, greatest: int) -> Bounds:
+    """Bounds of one measure for one question of `lists`.
+
+    For a fixed number of relevant completions a measure that never falls when a better item moves up is greatest
+    with them at the topmost unjudged ranks, and least at the lowest; so those are tried for each number that can
+    matter. ndcg is least with grades of 0 and `greatest` only (a ratio of a linear and a convex function of gains);
+    its greatest value may need grades between, found level by level (Dinkelbach).
+
+    Args:
+        measure: any measure of ranked lists but judged, harmful and rbp_residual.
+        lists: without `held`.
+        question: index of the question.
+        greatest: the rubric's greatest grade.
+
+    Raises:
+        ValueError: the measure has no such bounds.
+    """
+    if measure.name in {"judged", "harmful", "rbp_residual"} or measure.get("list") == "condensed":
+        raise ValueError(f"{measure} has no bounds over unjudged items")
+    rows, labels = lists.query == question, lists.label_grade[lists.label_query == question]
+    rank, grade = lists.rank[rows], lists.grade[rows]
+    known = rank[grade >= 0]
+    every = np.arange(1, int(lists.retrieved[question]) + 1)
+    open_ranks = np.setdiff1d(every, known, assume_unique=True)
+    labels = labels[labels >= 0]
+    counts = _counts(measure, open_ranks)
+    found = []
+    for top in (True, False):
+        trial = _trials(rank[grade >= 0], grade[grade >= 0], labels, open_ranks, counts, greatest, len(every), top)
+        found.append(_values(measure, trial))
+    if len(open_ranks):
+        found.append(_values(measure, _trials(known, grade[grade >= 0], labels, open_ranks, np.array([1]),
+                                              min(greatest, _least(measure)), len(every), False)))  # fmt: skip
+    values = np.concatenate(found)
+    if not len(values):
+        return Bounds(None, None)
+    high = float(values.max())
+    if measure.name == "ndcg":
+        high = max(high, _greatest_ndcg(measure, rank, grade, labels, open_ranks, greatest))
+    return Bounds(float(values.min()), high)
+
+
+def mean_bounds(
+    values: Floats, missing: int, low: float, high: float, each: tuple[Floats, Floats] | None = None
+) -> tuple[float, float] | None:
+    """Bounds of the mean when `missing` further questions could have any value in [low, high]; None without questions.
+
+    `each`, where given, is the lower and the upper bound of every scored question in place of its value.
+    """
+    total = len(values) + missing
+    if total == 0:
+        return None
+    lower, upper = each if each is not None else (values, values)
+    return (float(lower.sum()) + missing * low) / total, (float(upper.sum()) + missing * high) / total
+
+
+def _least(measure: Measure) -> int:
+    """The least grade that makes a measure defined."""
+    return int(measure.get("rel") or 1)
+
+
+def _counts(measure: Measure, open_ranks: Ints) -> Ints:
+    """Numbers of relevant completions at which an extreme can lie."""
+    total = len(open_ranks)
+    if measure.name not in _FEW:
+        return np.arange(total + 1)
+    within = total if measure.cutoff is None else int(np.count_nonzero(open_ranks <= measure.cutoff))
+    result: Ints = np.unique(np.array([0, min(1, total), within, total - within, total]))
+    return result
+
+
+def _trials(
+    rank: Ints, grade: Ints, labels: Ints, open_ranks: Ints, counts: Ints, worth: int, retrieved: int, top: bool
+) -> Lists:
+    """One list for each number of completions: that many open ranks, the topmost or the lowest, get grade `worth`."""
+    trials, total = len(counts), len(open_ranks)
+    chosen = np.arange(total)[None, :] < counts[:, None]
+    given = np.where(chosen if top else chosen[:, ::-1], worth, 0)
+    all_ranks = np.concatenate((rank, open_ranks))
+    order = np.argsort(all_ranks, kind="stable")
+    grades = np.concatenate((np.tile(grade, (trials, 1)), given), axis=1)[:, order]
+    all_labels = -np.sort(-np.concatenate((np.tile(labels, (trials, 1)), given), axis=1), axis=1)
+    number = np.arange(trials)
+    return Lists(
+        queries=trials,
+        retrieved=np.full(trials, retrieved),
+        query=np.repeat(number, len(all_ranks)),
+        rank=np.tile(all_ranks[order], trials),
+        grade=grades.ravel(),
+        label_query=np.repeat(number, all_labels.shape[1]),
+        label_grade=all_labels.ravel(),
+    )
+
+
+def _values(measure: Measure, trials: Lists) -> Floats:
+    found = column(measure.with_params(mode="native"), trials)
+    kept: Bools = ~found.undefined
+    return found.value[kept]
+
+
+def _greatest_ndcg(measure: Measure, rank: Ints, grade: Ints, labels: Ints, open_ranks: Ints, greatest: int) -> float:
+    """The greatest ndcg: how many open ranks, from the top, should have at least each grade.
+
+    DCG and ideal are sums over levels j of the gain that j adds times discounts; for a fixed ratio t each level's
+    best number maximises W(m) - t * D(L_j + m) on its own, and these numbers fall as j rises. Dinkelbach's iteration
+    raises t to the greatest ratio.
+    """
+    k = measure.cutoff or int(len(rank) + len(open_ranks) + len(labels) + 1)
+    steps = np.diff(gains(np.arange(greatest + 1), str(measure.get("gain"))))
+    discount = 1.0 / np.log2(np.arange(len(labels) + len(open_ranks)) + 2.0)
+    discount[k:] = 0.0
+    ideal_of = np.concatenate(([0.0], np.cumsum(discount)))
+    inside = open_ranks[open_ranks <= k]
+    reach = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(inside + 1.0))))
+    good = (grade > 0) & (rank <= k)
+    base = float(np.sum(gains(grade[good], str(measure.get("gain"))) / np.log2(rank[good] + 1.0)))
+    at_least = np.array([np.count_nonzero(labels >= level) for level in range(1, greatest + 1)])
+    above = labels[labels > greatest]
+    extra = gains(above, str(measure.get("gain"))) - gains(np.full(len(above), greatest), str(measure.get("gain")))
+    fixed = float(np.sum(-np.sort(-extra) * discount[: len(above)]))
+    cost = ideal_of[at_least[:, None] + np.arange(len(reach))[None, :]]
+    ratio = 0.0
+    while True:
+        best = np.argmax(reach[None, :] - ratio * cost, axis=1)
+        top = base + float(np.sum(steps * reach[best]))
+        bottom = fixed + float(np.sum(steps * cost[np.arange(len(best)), best]))
+        if bottom <= 0 or top / bottom <= ratio * (1 + 1e-15):
+            return ratio
+        ratio = top / bottom

@@ -1,0 +1,183 @@
+"""Judgements and runs that are in memory, as columns or dictionaries, in the form that files are read to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.errors import InputError
+from ragassay.measures.lists import Floats, Ints
+from ragassay.measures.trec.labels import DuplicateLabelError, Labels, numbered
+from ragassay.measures.trec.ranks import Block, Precision, rank
+from ragassay.measures.trec.run import Piece, RunRows, in_order, together
+from ragassay.measures.trec.texts import PAD, Texts
+
+Column = NDArray[np.generic] | Sequence[object] | Texts
+_ROWS = 1 << 15
+
+
+def texts_of(column: Column, name: str) -> Texts:
+    """A column of ids as texts: arrays of bytes, strings or whole numbers, lists of str, or texts already."""
+    if isinstance(column, Texts):
+        return column
+    array = column if isinstance(column, np.ndarray) else np.asarray(column, dtype=object)
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, got shape {array.shape}", field=name)
+    if array.dtype.kind in "iu":
+        array = array.astype("S21")
+    elif array.dtype.kind == "U":
+        try:
+            array = array.astype(f"S{max(1, array.dtype.itemsize // 4)}")
+        except UnicodeEncodeError:
+            array = array.astype(object)
+    if array.dtype.kind == "S":
+        return _fixed_width(array.astype(np.bytes_, copy=False))
+    if array.dtype.kind != "O":
+        raise InputError(f"{name} has the type {array.dtype}", hint="ids are str, bytes or whole numbers", field=name)
+    return Texts.pack(_encoded(one, name) for one in array.tolist())
+
+
+def _fixed_width(array: NDArray[np.bytes_]) -> Texts:
+    width = max(1, array.dtype.itemsize)
+    buffer = np.zeros(len(array) * width + 2 * PAD, np.uint8)
+    body = buffer[PAD : PAD + len(array) * width]
+    body[:] = np.ascontiguousarray(array).view(np.uint8)
+    start = PAD + np.arange(len(array), dtype=np.int64) * width
+    return Texts(buffer, start, start + np.char.str_len(array))
+
+
+def _encoded(value: object, name: str) -> bytes:
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass")
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return str(value).encode()
+    raise InputError(f"{name} holds {value!r}", hint="ids are str, bytes or whole numbers", field=name)
+
+
+def labels_of(queries: Column, items: Column, grades: Column) -> Labels:
+    """Judgements from three columns of equal length.
+
+    Raises:
+        InputError: grades that are not whole numbers, or an item judged twice for one question.
+    """
+    values = _numbers(grades, "grade")
+    if np.any(values != np.floor(values)):
+        raise InputError("grades must be whole numbers", field="grade")
+    texts = texts_of(queries, "query"), texts_of(items, "item")
+    _same_length(texts[0], texts[1], values)
+    try:
+        return Labels.of(*texts, values.astype(np.int64))
+    except DuplicateLabelError as error:
+        error.field, error.line = f"row {error.line}", None
+        raise
+
+
+def labels_from_dict(qrels: Mapping[str, Mapping[str, int]]) -> Labels:
+    """Judgements from {query: {item: grade}}."""
+    names = [query for query, own in qrels.items() for _ in own]
+    items = [item for own in qrels.values() for item in own]
+    grades = np.array([grade for own in qrels.values() for grade in own.values()])
+    return labels_of(names, items, grades.astype(np.float64) if len(grades) else np.zeros(0))
+
+
+def run_from_dict(
+    run: Mapping[str, Mapping[str, float]], labels: Labels, precisions: tuple[Precision, ...] = ("double",)
+) -> RunRows:
+    """The judged rows of {query: {item: score}}."""
+    names = [_encoded(query, "query") for query in run]
+    sizes = np.array([len(own) for own in run.values()], np.int64)
+    index = np.repeat(np.arange(len(names)), sizes)
+    items = Texts.pack(_encoded(item, "item") for own in run.values() for item in own)
+    scores = np.fromiter((score for own in run.values() for score in own.values()), np.float64, int(sizes.sum()))
+    return _ranked(index, names, items, _finite(scores), labels, precisions, strict=False, threads=None)
+
+
+def run_of(
+    queries: Column,
+    items: Column,
+    scores: Column,
+    labels: Labels,
+    precisions: tuple[Precision, ...] = ("double",),
+    *,
+    strict: bool = False,
+    threads: int | None = None,
+) -> RunRows:
+    """The judged rows of three columns of equal length, in any order of rows.
+
+    Raises:
+        InputError: a score that is not finite, or with `strict` an item that stands twice in a list.
+    """
+    values = _finite(_numbers(scores, "score"))
+    names_column, items_column = texts_of(queries, "query"), texts_of(items, "item")
+    _same_length(names_column, items_column, values)
+    index, names = numbered(names_column)
+    if np.any(index[1:] < index[:-1]):
+        order = np.argsort(index, kind="stable")
+        index, items_column, values = index[order], items_column.take(order), values[order]
+    return _ranked(index, names, items_column, values, labels, precisions, strict=strict, threads=threads)
+
+
+def _ranked(
+    index: Ints,
+    names: list[bytes],
+    items: Texts,
+    scores: Floats,
+    labels: Labels,
+    precisions: tuple[Precision, ...],
+    *,
+    strict: bool,
+    threads: int | None,
+) -> RunRows:
+    """Rank whole lists, some thousand rows at a time; `index` is the number of each row's query and ascends."""
+    labels.prepare()
+    sizes = np.bincount(index, minlength=len(names))
+    number = np.array([labels.number.get(name, -1) for name in names], np.int64)
+    held = np.flatnonzero(sizes)
+    begin = (np.cumsum(sizes) - sizes)[held]
+    edges = np.append(begin, len(items))
+
+    def cuts() -> Iterator[tuple[int, int]]:
+        low = 0
+        while low < len(held):
+            high = max(low + 1, int(np.searchsorted(edges, edges[low] + _ROWS, side="right")) - 1)
+            yield low, min(high, len(held))
+            low = min(high, len(held))
+
+    def work(cut: tuple[int, int]) -> Piece:
+        low, high = cut
+        rows = slice(int(edges[low]), int(edges[high]))
+        part = Texts(items.buffer, items.start[rows], items.end[rows])
+        block = Block(begin[low:high] - edges[low], number[held[low:high]], part, scores[rows])
+        return Piece(rank(block, labels, precisions, strict=strict), tuple(names[one] for one in held[low:high]), ())
+
+    pieces = list(in_order(work, cuts(), len(items) > 2 * _ROWS, threads))
+    return together(pieces, labels, precisions, set())
+
+
+def _numbers(column: Column, name: str) -> Floats:
+    if isinstance(column, Texts):
+        raise InputError(f"{name} must be numbers", field=name)
+    array = np.asarray(column)
+    if array.dtype.kind not in "iuf" and len(array):
+        raise InputError(f"{name} has the type {array.dtype}", hint="numbers are expected", field=name)
+    return array.astype(np.float64)
+
+
+def _finite(scores: Floats) -> Floats:
+    bad = ~np.isfinite(scores)
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise InputError(f"the score in row {row} is {scores[row]}", hint="scores are finite numbers", field="score")
+    return scores
+
+
+def _same_length(queries: Texts, items: Texts, values: Floats) -> None:
+    if not len(queries) == len(items) == len(values):
+        raise InputError(
+            f"columns of different lengths: {len(queries)}, {len(items)} and {len(values)}",
+            hint="query, item and grade or score have one row each",
+        )
