@@ -66,7 +66,8 @@ def build(material: Material) -> Scorecard:
         steps=steps,
         funnels=tuple(tables),
         dimensions=tuple(shown),
-        outcomes=tuple(outcomes.outcome_rows(keys, contents, expect_of, class_of, {}) if material.contents else ()),
+        outcomes=tuple(outcomes.outcome_rows(material.observations, expect_of, class_of)),
+        beside=dimensions.beside(material.estimates, steps),
         other=tuple(others),
         access=_access(asked_of),
         runtime=tuple(runtime.runtime_rows(material.estimates, _censored(material, class_of))),
@@ -164,9 +165,11 @@ def _access(questions: Sequence[Question]) -> AccessReview:
 
 def _censored(material: Material, class_of: Mapping[str, str]) -> dict[tuple[str, str], int]:
     late = Counter(
-        class_of[one.query_id] for one in material.contents if one.failure and one.failure.cause == runtime.CENSORED
+        (one.measure, class_of[one.query_id])
+        for one in material.runtime
+        if one.status == "error" and one.bounds is not None
     )
-    return {("latency", class_): count for class_, count in late.items()}
+    return dict(late)
 
 
 def _columns(shown: Sequence[Dimension]) -> tuple[tuple[str, str | None], ...]:

@@ -132,15 +132,28 @@ def base_name(measure: str) -> str:
 
 
 def unit_of(measure: str) -> str:
-    """The unit that the measure declares; ratio for one without declaration."""
+    """The unit that the measure declares; without declaration a rate is a ratio and anything else a bare number."""
     found = declared(measure)
-    return found.unit if found else "ratio"
+    return found.unit if found else "ratio" if base_name(measure).endswith("_rate") else ""
+
+
+def shown_unit(one: Estimate) -> str:
+    """The unit to print a value in: the estimate's own, where the measure is declared."""
+    return one.unit if one.unit is not None and declared(one.measure) else unit_of(one.measure)
 
 
 def bounded(measure: str) -> bool:
     """Whether a value lies between 0 and 1, so that a track can show it."""
     found = declared(measure)
-    return found is None or found.high == 1.0
+    return found.high == 1.0 if found else base_name(measure).endswith("_rate")
+
+
+def beside(estimates: Sequence[Estimate], steps: Sequence[str]) -> Dimension:
+    """Everything measured that belongs to no dimension and is not runtime, so that nothing measured is left out."""
+    claimed = {name for plan in (*FIVE, *OTHERS) for name in plan.measures} | {"outcome"}
+    names = sorted({base_name(one.measure) for one in estimates if not is_runtime(one.measure)} - claimed)
+    plan = Plan("beside", "Context and counts", "What else was counted on the way?", "every step", tuple(names), {})
+    return _dimension(plan, estimates, steps)
 
 
 def dimensions(plans: Iterable[Plan], estimates: Sequence[Estimate], steps: Sequence[str]) -> list[Dimension]:
@@ -156,6 +169,7 @@ def _dimension(plan: Plan, estimates: Sequence[Estimate], steps: Sequence[str]) 
             _class_rank(one),
             plan.measures.index(base_name(one.measure)),
             one.measure,
+            _AGGREGATION.index(one.aggregation),
         )
     )
     measured = {base_name(one.measure) for one in rows if one.status == "value"}
@@ -173,25 +187,34 @@ def _dimension(plan: Plan, estimates: Sequence[Estimate], steps: Sequence[str]) 
 
 
 def headline(estimates: Iterable[Estimate], steps: Sequence[str]) -> list[Estimate]:
-    """Of each measure and population the one row nearest to the answer: the context, else the last step with a value.
+    """Of each measure, population and aggregation the row nearest to the answer: the context, else the last step
+    with a value.
 
     Where no step has a value, the last step stands there with its reason: nothing is dropped.
     """
     order = {step: place for place, step in enumerate(last_steps(steps))}
-    best: dict[tuple[str, str, str | None], Estimate] = {}
+    best: dict[tuple[str, str, str | None, str], Estimate] = {}
     for one in estimates:
-        key = (one.measure, one.population.class_, one.population.slice)
-        rank = (one.status != "value", order.get(one.step or "", -1), _AGGREGATION.index(one.aggregation))
-        if key not in best or rank < _rank_of(best[key], order):
+        key = (one.measure, one.population.class_, one.population.slice, one.aggregation)
+        if key not in best or _rank_of(one, order) < _rank_of(best[key], order):
             best[key] = one
     return list(best.values())
+
+
+def leading(rows: Sequence[Estimate]) -> list[Estimate]:
+    """Of means over questions (macro) and over items (micro) of one thing the first; whatever stands alone stays."""
+    kept: dict[tuple[str, str, str | None, str | None], Estimate] = {}
+    for one in sorted(rows, key=lambda row: _AGGREGATION.index(row.aggregation)):
+        kept.setdefault((one.measure, one.population.class_, one.population.slice, one.step), one)
+    found = {id(one) for one in kept.values()}
+    return [one for one in rows if id(one) in found]
 
 
 _AGGREGATION = ("macro", "micro", "median", "p95", "p99", "sum")
 
 
-def _rank_of(one: Estimate, order: dict[str, int]) -> tuple[bool, int, int]:
-    return (one.status != "value", order.get(one.step or "", -1), _AGGREGATION.index(one.aggregation))
+def _rank_of(one: Estimate, order: dict[str, int]) -> tuple[bool, int]:
+    return (one.status != "value", order.get(one.step or "", -1))
 
 
 def _class_rank(one: Estimate) -> int:

@@ -119,6 +119,8 @@ class RuntimeRow(Sheet, frozen=True, kw_only=True):
     unit: str
     figures: dict[str, float]
     """Aggregation (mean, p50, p95, p99, sum, share) -> value."""
+    at_least: dict[str, float]
+    """The same for what timeouts hide: only its least is known."""
     attempted: int
     scored: int
     missing: int
@@ -360,6 +362,8 @@ class Scorecard(Sheet, frozen=True, kw_only=True):
     """Names of all steps at which something was measured, in order."""
     funnels: tuple[Funnel, ...]
     dimensions: tuple[Dimension, ...]
+    beside: Dimension
+    """Counts around the five: context size, duplicates, and whatever no dimension claims."""
     outcomes: tuple[OutcomeRow, ...]
     other: tuple[Dimension, ...]
     """Citations, correctness, authorization."""

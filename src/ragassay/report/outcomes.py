@@ -6,22 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from ragassay.records.case import REFUSING, Case
-from ragassay.records.trace import TraceContent
+from ragassay.records.score import Observation
 from ragassay.report.funnel import CLASS_ORDER
 from ragassay.report.model import OutcomeRow
 
-DID = ("answered", "partial", "abstained", "clarified", "escalated", "denied", "failed", "empty answer", "not said")
+DID = ("answered", "partial", "abstained", "clarified", "escalated", "denied")
+NO_OUTCOME = {"empty_answer": "empty answer", "no_outcome": "not said", "no_answer": "no answer"}
 
 
-def did(content: TraceContent | None) -> str:
-    """What a trace says that the system did: its outcome, or why there is none."""
-    if content is None or content.failure is not None:
-        return "failed"
-    if content.answer is None:
-        return "not said"
-    if content.answer.outcome is not None:
-        return content.answer.outcome
-    return "empty answer" if not content.answer.text.strip() else "not said"
+def did(one: Observation) -> str:
+    """What the score table says that the system did: its outcome, or in few words why there is none."""
+    if one.status == "value":
+        return one.target or "not said"
+    return "failed" if one.status == "error" else NO_OUTCOME.get(one.reason or "", (one.reason or "").replace("_", " "))
 
 
 def expected(case: Case, *, hidden: bool) -> tuple[str, ...]:
@@ -30,33 +27,37 @@ def expected(case: Case, *, hidden: bool) -> tuple[str, ...]:
         return case.expect
     if hidden:
         return (*REFUSING, "denied")
+    truth = case.answerable or {"answerable": "yes", "multi_hop": "yes", "unanswerable": "no"}.get(
+        case.class_ or "answerable"
+    )
     derived: dict[str, tuple[str, ...]] = {
         "yes": ("answered",),
         "partial": ("answered", "partial", "clarified"),
         "no": REFUSING,
     }
-    return derived.get(case.answerable or "", ())
+    return derived.get(truth or "", ())
 
 
 def outcome_rows(
-    keys: Iterable[tuple[str, int]],
-    contents: Mapping[tuple[str, int], TraceContent],
-    expect_of: Mapping[str, tuple[str, ...]],
-    class_of: Mapping[str, str],
-    ruled: Mapping[tuple[str, int], str],
+    observations: Iterable[Observation], expect_of: Mapping[str, tuple[str, ...]], class_of: Mapping[str, str]
 ) -> list[OutcomeRow]:
-    """One row a class and set of expected outcomes. `ruled` holds outcomes that scoring rules found in answers."""
+    """One row a class and set of expected outcomes, from the observations of `outcome`; none if it was not measured."""
     rows: dict[tuple[str, tuple[str, ...]], Counter[str]] = {}
-    for key in keys:
-        group = (class_of[key[0]], expect_of[key[0]])
-        rows.setdefault(group, Counter())[ruled.get(key) or did(contents.get(key))] += 1
+    for one in observations:
+        if one.measure.partition("(")[0] == "outcome":
+            group = (class_of[one.query_id], expect_of[one.query_id])
+            rows.setdefault(group, Counter())[did(one)] += 1
     ordered = sorted(rows, key=lambda group: (CLASS_ORDER.index(group[0]), group[1]))
     return [
         OutcomeRow(
             class_=class_,
             expected=expect,
-            did={name: rows[class_, expect][name] for name in DID if rows[class_, expect][name]},
+            did=dict(sorted(rows[class_, expect].items(), key=_place)),
             total=rows[class_, expect].total(),
         )
         for class_, expect in ordered
     ]
+
+
+def _place(row: tuple[str, int]) -> tuple[int, str]:
+    return (DID.index(row[0]) if row[0] in DID else len(DID), row[0])

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from ragassay.records.score import Estimate
 from ragassay.report import svg, words
-from ragassay.report.dimensions import base_name, bounded, unit_of
+from ragassay.report.dimensions import base_name, bounded, leading, shown_unit, unit_of
 from ragassay.report.model import Dimension, Question, RepeatView, Scorecard, ScoreView
 
 WARN_BYTES = 20_000_000
@@ -81,8 +81,12 @@ def _environment() -> jinja2.Environment:
         outcomes_of=outcomes_of,
         why=why,
         track=lambda one: svg.track(one) if bounded(one.measure) else "",
-        value=lambda one: words.value_text(one.value, one.unit or unit_of(one.measure)),
+        value=lambda one: words.value_text(one.value, shown_unit(one)),
         unit_of=unit_of,
+        shown_unit=shown_unit,
+        leading=leading,
+        pairs=pairs,
+        silent=silent,
         value_text=words.value_text,
         of=words.of,
         many=words.many,
@@ -136,6 +140,39 @@ class GridRow(NamedTuple):
     cells: list[Any]
 
 
+class Pair(NamedTuple):
+    """A mean over questions, and beside it the same over items where both are given."""
+
+    row: Estimate
+    items: Estimate | None
+
+
+def pairs(dimension: Dimension) -> list[Pair]:
+    """The headline rows that have a value."""
+    lead = [one for one in leading(dimension.headline) if one.status == "value"]
+    micro = {(one.measure, one.population, one.step): one for one in dimension.headline if one.aggregation == "micro"}
+    found = [micro.get((one.measure, one.population, one.step)) for one in lead]
+    return [Pair(one, other if other is not one else None) for one, other in zip(lead, found, strict=True)]
+
+
+class Silent(NamedTuple):
+    """Measures of one class that have no value for the same reasons and in the same counts."""
+
+    first: Estimate
+    measures: list[str]
+
+
+def silent(dimension: Dimension) -> list[Silent]:
+    """The headline rows without a value, those with equal counts and reasons together."""
+    groups: dict[tuple[Any, ...], Silent] = {}
+    for one in leading(dimension.headline):
+        if one.status != "value":
+            counts = (one.attempted, one.undefined, one.missing, one.error)
+            key = (one.population.class_, one.status, counts, tuple(sorted(one.reasons.items())))
+            groups.setdefault(key, Silent(one, [])).measures.append(one.measure)
+    return list(groups.values())
+
+
 def matrix(scorecard: Scorecard, dimension: Dimension) -> list[GridRow]:
     """The dimension's measures at every step, by class; None where a step has no measurement."""
     names = {base_name(row.measure) for row in dimension.headline}
@@ -155,7 +192,7 @@ def matrix(scorecard: Scorecard, dimension: Dimension) -> list[GridRow]:
 
 def score_grid(repeat: RepeatView) -> tuple[list[str], list[GridRow]]:
     """(steps, rows) of the scores of one question that belong to a step."""
-    own = [one for one in repeat.scores if one.step is not None and one.target is None]
+    own = [one for one in repeat.scores if one.step is not None]
     names = [step.name for step in repeat.steps]
     steps = sorted(
         dict.fromkeys(one.step or "" for one in own),
@@ -163,13 +200,13 @@ def score_grid(repeat: RepeatView) -> tuple[list[str], list[GridRow]]:
     )
     rows: dict[str, dict[str, ScoreView]] = {}
     for one in own:
-        rows.setdefault(one.measure, {})[one.step or ""] = one
+        rows.setdefault(f"{one.measure} {one.target}" if one.target else one.measure, {})[one.step or ""] = one
     return steps, [GridRow("", measure, [cells.get(step) for step in steps]) for measure, cells in rows.items()]
 
 
 def whole_scores(repeat: RepeatView) -> list[ScoreView]:
-    """The scores of one question that concern all of it, or one target."""
-    return [one for one in repeat.scores if one.step is None or one.target is not None]
+    """The scores of one question that concern all of it."""
+    return [one for one in repeat.scores if one.step is None]
 
 
 class Piece(NamedTuple):

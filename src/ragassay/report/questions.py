@@ -82,14 +82,16 @@ def repeat(
     library: Library,
 ) -> RepeatView:
     """What the system did with a case, once, beside what that scored."""
+    observations = tuple(observations)
+    ruled = [one.target for one in observations if one.measure.partition("(")[0] == "outcome" and one.target]
     lists = columns(content, measurements.steps if measurements else ())
     items, total = item_table(case, lists, library)
     answer = content.answer
     context = context_items(content)
     return RepeatView(
         repeat=content.repeat,
-        outcome=answer.outcome if answer else None,
-        outcome_source=answer.outcome_source if answer else None,
+        outcome=answer.outcome if answer and answer.outcome else ruled[0] if ruled else None,
+        outcome_source=answer.outcome_source if answer and answer.outcome else "scoring rule" if ruled else None,
         failure=failure_text(content.failure),
         failure_detail=_cut(measurements.failure_detail, TURN_TEXT) if measurements else None,
         latency_ms=measurements.latency_ms if measurements else None,

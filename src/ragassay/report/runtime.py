@@ -11,7 +11,7 @@ from ragassay.report.funnel import CLASS_ORDER
 from ragassay.report.model import Bar, Distribution, RuntimeRow
 
 FIGURES = {"macro": "mean", "micro": "share", "median": "p50", "p95": "p95", "p99": "p99", "sum": "sum"}
-CENSORED = "timeout"
+CENSORED = "right_censored"
 TENTHS = 10
 WIDE = 50.0
 """From this ratio of greatest to least on, bars are of equal ratio."""
@@ -20,7 +20,7 @@ FEWEST = 2
 
 
 def runtime_rows(estimates: Iterable[Estimate], censored: Mapping[tuple[str, str], int]) -> list[RuntimeRow]:
-    """One row a runtime measure, step and class; `censored` counts timed out questions by (measure, class)."""
+    """One row a runtime measure, step and class; `censored` counts cut-short rows by (measure, class)."""
     groups: dict[tuple[str, str, str], list[Estimate]] = {}
     for one in estimates:
         if is_runtime(one.measure) and one.population.slice is None:
@@ -36,12 +36,17 @@ def runtime_rows(estimates: Iterable[Estimate], censored: Mapping[tuple[str, str
                 step=step or None,
                 unit=first.unit or unit_of(first.measure),
                 figures={name: figures[name] for name in _ORDER if name in figures},
+                at_least={
+                    _figure(one): one.bounds.low
+                    for one in own
+                    if one.value is None and one.reason == CENSORED and one.bounds is not None
+                },
                 attempted=first.attempted,
                 scored=first.scored,
                 missing=first.missing,
                 undefined=first.undefined,
                 error=first.error,
-                censored=censored.get((base_name(measure), class_), 0) if not step else 0,
+                censored=censored.get((first.measure, class_), 0),
             )
         )
     rows.sort(

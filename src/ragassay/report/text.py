@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ragassay.records.score import Estimate
-from ragassay.report.dimensions import unit_of
-from ragassay.report.model import Dimension, Funnel, Scorecard
+from ragassay.report.dimensions import leading, shown_unit
+from ragassay.report.model import Dimension, Funnel, RuntimeRow, Scorecard
 from ragassay.report.svg import FATE_WORDS
 from ragassay.report.words import NOT_MEASURED, class_name, literal, many, number, of, plain, value_text
 
@@ -29,9 +29,9 @@ def summary(card: Scorecard) -> list[str]:
 def _headline(dimension: Dimension) -> str:
     told = [
         f"{plain(row.measure, 60)}{f' at {plain(row.step, 40)}' if row.step else ''} "
-        f"{value_text(row.value or 0.0, row.unit or unit_of(row.measure))} "
+        f"{value_text(row.value or 0.0, shown_unit(row))} "
         f"({class_name(row.population.class_)}, {many(row.scored, 'question')} of {row.attempted:,})"
-        for row in dimension.headline
+        for row in leading(dimension.headline)
         if row.status == "value"
     ]
     return "; ".join(told[:3]) if told and dimension.measured else NOT_MEASURED
@@ -50,6 +50,7 @@ def markdown(card: Scorecard) -> str:
         *([] if card.funnels else [f"Survival: {NOT_MEASURED}."]),
         "## Five dimensions",
         *[part for one in card.dimensions for part in _dimension(one)],
+        *(_dimension(card.beside) if card.beside.headline else ()),
         "## Expected and actual outcomes",
         _outcomes(card),
         "## Citations, correctness, authorization",
@@ -121,7 +122,7 @@ def _value(one: Estimate | None) -> str:
         return NOT_MEASURED
     if one.value is None:
         return f"{one.status} ({literal((one.reason or '').replace('_', ' '))})"
-    return value_text(one.value, one.unit or unit_of(one.measure))
+    return value_text(one.value, shown_unit(one))
 
 
 def _row(one: Estimate) -> tuple[str, ...]:
@@ -204,17 +205,14 @@ def _runtime(card: Scorecard) -> str:
     figures = [
         name
         for name in ("p50", "p95", "p99", "mean", "share", "sum")
-        if any(name in row.figures for row in card.runtime)
+        if any(name in row.figures or name in row.at_least for row in card.runtime)
     ]
     rows = [
         (
             class_name(row.class_),
             literal(row.measure),
             literal(row.step or "whole question"),
-            *(
-                value_text(row.figures[name], row.unit) if name in row.figures else "" if row.figures else NOT_MEASURED
-                for name in figures
-            ),
+            *(_figure(row, name) for name in figures),
             number(row.censored),
             number(row.attempted),
             number(row.scored),
@@ -224,10 +222,18 @@ def _runtime(card: Scorecard) -> str:
         )
         for row in card.runtime
     ]
-    note = "A timeout counts at its limit (right-censored): a quantile that reaches it is a lower bound."
+    note = "A timeout is right-censored, never left out: ≥ stands where only the least of a figure is known."
     return "\n\n".join(
         part for part in (_table(("Class", "Measure", "Step", *figures, "Censored", *COUNTS), rows), note, tail) if part
     )
+
+
+def _figure(row: RuntimeRow, name: str) -> str:
+    if name in row.figures:
+        return value_text(row.figures[name], row.unit)
+    if name in row.at_least:
+        return f"≥ {value_text(row.at_least[name], row.unit)}"
+    return "" if row.figures or row.at_least else NOT_MEASURED
 
 
 def _distributions(card: Scorecard) -> str:

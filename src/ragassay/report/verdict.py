@@ -27,7 +27,7 @@ def verdict(
         lead = f"Not decided: policy {policy.name} has rules, and no gate has read them."
     else:
         lead = "Not decided: no policy was declared."
-    if not any(one.status == "value" for one in estimates):
+    if not any(one.measured for one in dimensions):
         why = "no question has a trace" if not traces else "no measure has a value for any question"
         return Verdict(lead=lead, reasons=(f"Nothing was measured: {why}.", *_shortfall(asked, traces, failures)))
     reasons = [told for funnel in funnels if (told := tell(funnel))]

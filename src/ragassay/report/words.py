@@ -55,6 +55,8 @@ def number(value: float, digits: int = 3) -> str:
 
 def value_text(value: float, unit: str | None) -> str:
     """A value in its unit: ratios with three decimals, times in whole milliseconds."""
+    if unit == "":
+        return number(value, 2)
     if unit in (None, "ratio", "0 or 1"):
         return f"{value:.3f}"
     if unit == "ms":
