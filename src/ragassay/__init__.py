@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ragassay.version import VERSION
+
 if TYPE_CHECKING:
     from ragassay.assay import Assayed, evaluate, evaluate_sync
 
-__version__ = "0.1.0"
+__version__ = VERSION
 __all__ = ["Assayed", "evaluate", "evaluate_sync"]
 
 

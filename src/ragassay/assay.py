@@ -26,7 +26,7 @@ from ragassay.benchmark import Built
 from ragassay.errors import RagassayError, UsageError
 from ragassay.measures import declaration
 from ragassay.measures import parse as parse_measure
-from ragassay.records.base import Digest
+from ragassay.records.base import Digest, DocumentId
 from ragassay.records.case import CaseLine
 from ragassay.records.document import Corpus, Document, Passage, Segmentation
 from ragassay.records.protocol import Policy, Scoring, Stated, Subject, SystemIdentity
@@ -278,7 +278,7 @@ def _documents(documents: Documents | None, lines: list[CaseLine], scratch: Path
         named += [one.document_id for line in lines for one in line.relevant or ()]
         return _read_values(
             "documents",
-            [{"document_id": one, "text": ""} for one in sorted(set(named)) or ["none"]],
+            [{"document_id": one, "text": ""} for one in sorted({*named}) or [DocumentId("none")]],
             scratch,
             read_public,
         )

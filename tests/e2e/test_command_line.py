@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def test_the_report_is_written_in_three_forms_that_agree(project: Path) -> None:
     html = (project / "report" / "scorecard.html").read_text("utf-8")
     markdown = (project / "report" / "scorecard.md").read_text("utf-8")
     data = json.loads((project / "report" / "scorecard.json").read_text("utf-8"))
-    assert "default-src 'none'" in html
+    assert "default-src 'none'" in unescape(html)
     assert markdown.startswith("# ")
     assert isinstance(data, dict)
 
@@ -144,7 +145,7 @@ def test_an_interrupt_keeps_what_was_finished_and_the_same_command_goes_on(tmp_p
     call("init", "p", cwd=tmp_path)
     folder = tmp_path / "p"
     (folder / "slow.py").write_text(
-        "import time\ndef answer(request):\n    open('asked', 'a').write(request.query_id + '\\n')\n"
+        "import time\ndef answer(request):\n    with open('asked', 'a') as file:\n        file.write(request.query_id + '\\n')\n"
         "    time.sleep(0.5)\n    return {'answer': 'x', 'contexts': []}\n"
     )
     toml = folder / "ragassay.toml"

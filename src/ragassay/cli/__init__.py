@@ -6,8 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from ragassay import __version__
 from ragassay.errors import ExitCode, RagassayError
+from ragassay.version import VERSION
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -47,7 +47,7 @@ def build_app() -> App:
             "Exit codes: 0 done or pass; 1 a gate failed; 2 usage, settings or input; 3 inconclusive or review; "
             "4 too many system or judge errors; 5 integrity; 130 interrupted."
         ),
-        version=__version__,
+        version=VERSION,
         default_parameter=Parameter(negative=()),
         help_format="plaintext",
     )

@@ -45,7 +45,9 @@ def demo_workspace(out: Path) -> Workspace:
     """The demo's settings and store in a folder."""
     settings = Settings(
         corpus=CorpusSettings(documents=str(demo_data.DOCUMENTS), name="demo"),
-        benchmark=BenchmarkSettings(cases=str(demo_data.CASES), name="demo", version=demo_data.VERSION),
+        benchmark=BenchmarkSettings(
+            cases=str(demo_data.CASES), name="demo", version=demo_data.VERSION, completeness="partial"
+        ),
         segmentation=SegmentationSettings(chunker="markdown", size=120, overlap=0),
         system={"kind": "reference"},
         run=RunSettings(as_of=demo_data.AS_OF, name="demo"),

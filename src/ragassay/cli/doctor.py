@@ -12,11 +12,11 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from ragassay import __version__
 from ragassay.cli import talk
 from ragassay.cli.settings import FILE_NAME, read_settings
 from ragassay.errors import ExitCode, RagassayError
 from ragassay.store import Store
+from ragassay.version import VERSION
 
 CORE = ("anyio", "bm25s", "cryptography", "cyclopts", "httpx2", "jinja2", "msgspec", "numpy", "rfc8785", "rich",
         "scipy", "zstandard")  # fmt: skip
@@ -54,7 +54,7 @@ def doctor(*, config: Path = Path(FILE_NAME), json: bool = False) -> int:
 def _python() -> list[Finding]:
     enough = sys.version_info >= (3, 11)
     return [
-        Finding("ragassay", True, __version__),
+        Finding("ragassay", True, VERSION),
         Finding("python", enough, f"{platform.python_version()} on {platform.platform()}"),
     ]
 

@@ -9,9 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ragassay import __version__
 from ragassay.records.base import Instant
 from ragassay.records.protocol import Envelope, Package, Stated
+from ragassay.version import VERSION
 
 GIT_TIMEOUT_S = 5.0
 
@@ -45,7 +45,7 @@ def describe_machine(
         hash_seed=os.environ.get("PYTHONHASHSEED") or "random",
         concurrency=concurrency,
         resumed=resumed,
-        ragassay_version=__version__,
+        ragassay_version=VERSION,
         clock=clock,
     )
 
