@@ -106,7 +106,7 @@ def runtime(rows: Rows, measure: Measure, content: TraceContent, measured: Measu
         if failure is None:
             rows.add(spelled, missing("not_reported") if amount is None else value(amount))
             continue
-        waited = measured.latency_ms if name == "latency" and spelled == str(measure) and not kind else None
+        waited = _waited(measured) if name == "latency" and spelled == str(measure) and not kind else None
         censored = failure.cause == "timeout" and waited is not None
         bounds = Bounds(low=waited, high=BEYOND_ALL) if censored and waited is not None else None
         rows.add(spelled, error(failure.cause), bounds=bounds)
@@ -135,6 +135,13 @@ def _figures(
         return [(spelled, None if cost is None or kind not in ("", cost.currency) else cost.amount)]
     amounts = {"first_token": measured.first_token_ms, "calls": measured.calls, "cache_hits": measured.cache_hits}
     return [(str(measure), amounts[name])]
+
+
+def _waited(measured: Measurements) -> float | None:
+    """How long a question that timed out was waited for."""
+    if measured.latency_ms is not None or not measured.attempts:
+        return measured.latency_ms
+    return measured.attempts[-1].duration_ms
 
 
 def _by_kind(content: TraceContent, measured: Measurements) -> dict[str, float | None]:

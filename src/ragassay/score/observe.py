@@ -274,13 +274,24 @@ def fates_unknown(case: Case, repeat: int, labels: Labels) -> tuple[FactFate, ..
 def known(measure: Measure, labels: Labels) -> float | None:
     """The denominator that a measure will have whatever a system does, where there is one."""
     name = measure.name
-    if name in ("recall", "context_recall") and measure.get("unit") in (None, "evidence"):
-        return float(len(labels.relevant(int(measure.get("rel") or labels.world.rel)))) or None
+    if name in ("recall", "context_recall"):
+        return float(_relevant_units(measure, labels)) or None
     if name in ("fact_coverage", "survival", "dedup_coverage"):
         return float(len(labels.required)) or None
     if name in ("precision", "judged") and measure.get("over") != "retrieved":
         return float(measure.cutoff) if measure.cutoff else None
+    if name in answers.REFUSAL_MEASURES:
+        return 1.0
     return 1.0 if declaration(name).denominator == "1" else None
+
+
+def _relevant_units(measure: Measure, labels: Labels) -> int:
+    rel, unit = int(measure.get("rel") or labels.world.rel), measure.get("unit")
+    if unit == "document":
+        return sum(grade >= rel for grade in labels.document_grades().values())
+    if unit == "passage":
+        return sum(grade >= rel for grade in labels.passage_grades().values())
+    return len(labels.relevant(rel))
 
 
 def _fits(measure: Measure, kind: str) -> bool:
