@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ragassay.corpus import Resolver
 from ragassay.records.canonical import digest_text
 from ragassay.records.case import Case, Evidence, Fact
 from ragassay.records.document import Document, Passage, Span
@@ -16,7 +15,8 @@ from ragassay.score import Scores, World, observe
 
 AS_OF = "2026-08-01T00:00:00Z"
 RETRIEVAL = (
-    "recall(rel=2)", "recall(rel=2)@1", "hit(rel=2)", "precision(rel=2)@2", "rr(rel=2)", "ndcg", "judged@2", "fact_coverage",
+    "recall(rel=2)", "recall(rel=2)@1", "hit(rel=2)", "precision(rel=2)@2", "rr(rel=2)", "ndcg", "judged@2",
+    "fact_coverage",
 )  # fmt: skip
 
 
@@ -27,7 +27,9 @@ def doc(document_id: str, text: str, version: str = "1", **more: Any) -> Documen
     )  # fmt: skip
 
 
-def ev(name: str, document_id: str, start: int | None = None, end: int | None = None, grade: int = 2, **more: Any) -> Evidence:
+def ev(
+    name: str, document_id: str, start: int | None = None, end: int | None = None, grade: int = 2, **more: Any
+) -> Evidence:
     return Evidence(
         id=name, document_id=document_id, start=start, end=end, grade=grade, **{"version": "1", **more}
     )  # fmt: skip
@@ -44,8 +46,9 @@ def case(query_id: str = "q", **more: Any) -> Case:
 def item(document_id: str, start: int, end: int, *, version: str = "1", transform: str = "slice", **more: Any) -> Item:
     span = Span(document_id=document_id, version=version, start=start, end=end)
     return Item(
-        item_id=f"{document_id}:{start}-{end}", rank=1, resolution="declared", transform=transform, sources=(span,), **more
-    )
+        item_id=f"{document_id}:{start}-{end}", rank=1, resolution="declared", transform=transform, sources=(span,),
+        **more,
+    )  # fmt: skip
 
 
 def whole(document_id: str, version: str = "1") -> Item:
@@ -93,7 +96,9 @@ def score(known: Case, seen: Trace, documents: Iterable[Document], *measures: st
     return observe(known, seen, World(documents, passages, **options), scoring(*measures, **more))
 
 
-def row(scores: Scores | Iterable[Observation], measure: str, at: str | None = None, target: str | None = None) -> Observation:
+def row(
+    scores: Scores | Iterable[Observation], measure: str, at: str | None = None, target: str | None = None
+) -> Observation:
     rows = (*scores.observations, *scores.runtime) if isinstance(scores, Scores) else tuple(scores)
     found = [one for one in rows if (one.measure, one.step, one.target) == (measure, at, target)]
     assert len(found) == 1, (measure, at, target, [(one.measure, one.step, one.target) for one in rows])
@@ -122,7 +127,3 @@ def one_estimate(estimates: Iterable[Estimate], measure: str, step_name: str | N
     ]
     assert len(found) >= 1, (measure, step_name)
     return found[0]
-
-
-def resolver(documents: Iterable[Document]) -> Resolver:
-    return Resolver(documents)

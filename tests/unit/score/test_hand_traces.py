@@ -6,7 +6,18 @@ import math
 
 import pytest
 from tests.unit.score.score_material import (
-    case, doc, ev, fact, fate, item, loose, number, row, score, step, trace,
+    case,
+    doc,
+    ev,
+    fact,
+    fate,
+    item,
+    loose,
+    number,
+    row,
+    score,
+    step,
+    trace,
 )  # fmt: skip
 
 from ragassay.records.trace import Answer
@@ -35,7 +46,8 @@ def test_hybrid_whose_rerank_drops_one_arms_copy_loses_the_fact_where_the_last_c
     assert got.fates[0].found_at == ("bm25", "dense")
     assert not got.fates[0].inferred
     # recall: 1 of 1 at both arms, 0 of 1 from rerank on
-    assert [number(got, "recall(rel=2)", one) for one in ("bm25", "dense", "rerank", "fuse", "context")] == [1, 1, 0, 0, 0]
+    names = ("bm25", "dense", "rerank", "fuse", "context")
+    assert [number(got, "recall(rel=2)", one) for one in names] == [1, 1, 0, 0, 0]
     # rr: rank 1 in bm25, rank 2 in dense; ndcg there: (2/log2 3) / (2/log2 2) = 0.6309...
     assert number(got, "rr(rel=2)", "bm25") == 1.0
     assert number(got, "rr(rel=2)", "dense") == 0.5
@@ -93,7 +105,8 @@ def test_three_retrievals_joined_gain_what_no_single_one_had() -> None:
 
 
 def test_assemble_that_truncates() -> None:
-    known = case(evidence=(ev("e1", "a", 0, 10), ev("e2", "b", 0, 10)), facts=(fact("f1", ("e1",)), fact("f2", ("e2",))))
+    evidence = (ev("e1", "a", 0, 10), ev("e2", "b", 0, 10))
+    known = case(evidence=evidence, facts=(fact("f1", ("e1",)), fact("f2", ("e2",))))
     seen = trace(
         step("bm25", "lexical", [item("b", 0, 21), WHOLE_A]),
         step("assemble", "assemble", [item("b", 0, 21), item("a", 0, 5)]),  # cut to a budget: half of e1 is gone
