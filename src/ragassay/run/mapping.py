@@ -69,22 +69,28 @@ def _walk(parts: tuple[str | int | None, ...], value: Any) -> Iterator[Any]:
 def apply(rule: Any, value: Any) -> Any:
     """A value in the shape that a rule declares; parts whose path leads nowhere are left out.
 
-    A rule is a path; or an object of rules; or an object with `each` (a path with a list at its end) whose other
-    rules are applied to every entry; or {"const": ...}. In a rule, text that does not begin with `$` is a mistake.
+    A rule is a path; or {"const": ...}; or an object of rules; or an object with `each` (a path with a list at its
+    end), whose other rules are applied to every entry. An entry keeps its place in the list even if nothing of it is
+    found. Any other object of which nothing but constants is found is absent.
     """
     if isinstance(rule, str):
         return follow(rule, value)
     if "const" in rule:
         return rule["const"]
-    if "each" in rule:
-        entries = follow(rule["each"], value)
-        rest = {key: one for key, one in rule.items() if key != "each"}
-        if entries is ABSENT or entries is None:
-            return ABSENT
-        entries = entries if isinstance(entries, list) else [entries]
-        return [apply(rest, one) for one in entries] if rest else entries
-    built = {key: found for key, one in rule.items() if (found := apply(one, value)) is not ABSENT}
-    return built or ABSENT
+    if "each" not in rule:
+        built = _apply_all(rule, value)
+        found = any(key in built and "const" not in one for key, one in rule.items())
+        return built if found else ABSENT
+    entries = follow(rule["each"], value)
+    if entries is ABSENT or entries is None:
+        return ABSENT
+    rest = {key: one for key, one in rule.items() if key != "each"}
+    entries = entries if isinstance(entries, list) else [entries]
+    return [_apply_all(rest, one) for one in entries] if rest else entries
+
+
+def _apply_all(rules: Mapping[str, Any], value: Any) -> dict[str, Any]:
+    return {key: found for key, one in rules.items() if (found := apply(one, value)) is not ABSENT}
 
 
 def fill(template: Any, value: Any) -> Any:

@@ -157,7 +157,7 @@ async def _call(system: System, request: Request) -> Any:
     try:
         found: Any = system.ask(request)
         return await found if inspect.isawaitable(found) else found
-    except (SystemExit, GeneratorExit) as cause:
+    except SystemExit as cause:
         raise CallEndedError(cause) from None
 
 

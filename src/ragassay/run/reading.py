@@ -21,6 +21,8 @@ MAX_ENTRIES = 100_000
 
 
 _MOST_DEPTH = 60
+_ID_ENDS = (".id", "_id", ".version", "]")
+"""Ids, and entries of lists, may be numbers: they are read as text."""
 
 
 class InvalidResponseError(Exception):
@@ -170,7 +172,7 @@ def _scalar(kinds: tuple[Any, ...], value: Any, path: str, lossy: set[str]) -> A
         return _text(value, path, lossy)
     if isinstance(value, bool) or value is None:
         return value
-    wants_text = str in kinds and not {int, float} & set(kinds)
+    wants_text = str in kinds and path.endswith(_ID_ENDS)
     if isinstance(value, numbers.Integral):
         whole = int(value)
         return str(whole) if wants_text else float(whole) if float in kinds else whole

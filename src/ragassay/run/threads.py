@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -70,12 +70,53 @@ class LoopThread:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        threading.Thread(target=self._loop.run_forever, name="ragassay-loop", daemon=True).start()
+        self._silent_since_cancel = False
+        self._thread = threading.Thread(target=self._live, name="ragassay-loop", daemon=True)
+        self._thread.start()
 
-    async def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        """The result of a coroutine that runs in the other loop; giving up asks it to stop and does not wait."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
+    def _live(self) -> None:
+        try:
+            self._loop.run_forever()
+            tasks = asyncio.all_tasks(self._loop)
+            for task in tasks:
+                task.cancel()
+            if tasks:
+                self._loop.run_until_complete(asyncio.wait(tasks, timeout=1.0))
+        finally:
+            self._loop.close()
 
-    def close(self) -> None:
-        """Ask the loop to end; if something in it blocks, the thread is abandoned."""
-        self._loop.call_soon_threadsafe(self._loop.stop)
+    @property
+    def blocked(self) -> bool:
+        """Whether the loop has given no sign of life since somebody gave up waiting."""
+        return self._silent_since_cancel
+
+    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The result of a coroutine function that runs in the other loop; giving up asks it to stop, no more."""
+        future = asyncio.run_coroutine_threadsafe(_guarded(function, arguments), self._loop)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            self._silent_since_cancel = True
+            self._loop.call_soon_threadsafe(self._heard)
+            raise
+
+    def _heard(self) -> None:
+        self._silent_since_cancel = False
+
+    def abandon(self) -> None:
+        """Ask the loop to end whenever it can."""
+        with suppress(RuntimeError):  # it has ended already
+            self._loop.call_soon_threadsafe(self._loop.stop)
+
+    async def close(self, timeout_s: float = 2.0) -> None:
+        """End the loop; if something in it blocks for longer than the timeout, the thread is abandoned."""
+        self.abandon()
+        await in_thread(self._thread.join, timeout_s)
+
+
+async def _guarded(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """The awaited result; what would end a loop becomes an exception of the call."""
+    try:
+        return await function(*arguments)
+    except (SystemExit, KeyboardInterrupt) as cause:
+        raise CallEndedError(cause) from None

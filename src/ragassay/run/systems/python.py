@@ -64,25 +64,31 @@ class PythonSystem:
 
     async def ask(self, request: Request) -> Any:
         """Whatever the callable returns; it may raise."""
+        if self._async and self._own_loop:
+            return await self._other_loop().run(self._function, request)
         if self._async:
-            return await self._await(self._function(request))
+            return await self._function(request)
         found = await in_thread(self._function, request)
-        return await self._await(found) if inspect.isawaitable(found) else found
+        if not inspect.isawaitable(found):
+            return found
+        return await self._other_loop().run(_wait_for, found) if self._own_loop else await found
 
-    async def _await(self, awaitable: Any) -> Any:
-        if not self._own_loop:
-            return await awaitable
+    def _other_loop(self) -> LoopThread:
+        """The loop of its own; a new one if something blocks the last."""
+        if self._loop is not None and self._loop.blocked:
+            self._loop.abandon()
+            self._loop = None
         self._loop = self._loop or LoopThread()
-        return await self._loop.run(_finish(awaitable))
+        return self._loop
 
     async def aclose(self) -> None:
         """End the loop of its own, if there is one."""
         if self._loop is not None:
-            self._loop.close()
-            self._loop = None
+            loop, self._loop = self._loop, None
+            await loop.close()
 
 
-async def _finish(awaitable: Any) -> Any:
+async def _wait_for(awaitable: Any) -> Any:
     return await awaitable
 
 
