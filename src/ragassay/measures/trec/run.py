@@ -19,7 +19,7 @@ from ragassay.measures.lists import Ints
 from ragassay.measures.trec.decimals import parse_decimals
 from ragassay.measures.trec.labels import Labels
 from ragassay.measures.trec.ranks import Block, Judged, Precision, Ranked, rank
-from ragassay.measures.trec.scan import padded, scan
+from ragassay.measures.trec.scan import first_fields, padded, scan
 from ragassay.measures.trec.source import PIECE, Range, Source
 from ragassay.measures.trec.texts import PAD, changes
 
@@ -306,11 +306,7 @@ def _gathered(source: Source, size: int) -> Iterator[Part]:
     number: dict[bytes, int] = {}
     owners, starts, ends = [], [], []
     for piece in source.pieces(size):
-        buffer = padded(source.read(piece))
-        try:
-            (queries,), line = scan(buffer, 6, (0,))
-        except InputError as error:
-            raise _placed(error, source, _Offsets(Part((piece,)), [b""])) from None
+        queries, line = first_fields(padded(source.read(piece)))
         first = changes(queries)
         names = [queries.text(row) for row in first.tolist()]
         owners.append(np.array([number.setdefault(name, len(number)) for name in names], np.int64))
