@@ -9,6 +9,7 @@ from ragassay.records.score import Bounds
 from ragassay.records.trace import Item
 from ragassay.score.hold import Reader, State
 from ragassay.score.labels import Label, Labels
+from ragassay.score.ranking import settled
 from ragassay.score.rows import missing, undefined, value
 from ragassay.score.world import Interval, World
 
@@ -19,7 +20,10 @@ CONTEXT_MEASURES = frozenset(
 
 
 def of_context(measure: Measure, items: Sequence[Item], labels: Labels, reader: Reader, tokenizer: str) -> Found:
-    """One of CONTEXT_MEASURES of a reported context; an empty one is undefined(empty_context), but has 0 tokens."""
+    """One of CONTEXT_MEASURES of a reported context; an empty one is undefined(empty_context), but has 0 tokens.
+
+    Items of unknown content make it missing(unknown_items) with bounds, unless they cannot change it.
+    """
     world = labels.world
     if measure.name == "context_tokens":
         return _tokens(items, world, tokenizer), None
@@ -53,10 +57,9 @@ def _precision(items: Sequence[Item], reader: Reader, relevant: set[str], world:
         identity = world.identity(item)
         count += identity not in seen and not holds.isdisjoint(touched)
         seen.add(identity)
-    unknown = sum(reading.open)
     # A part of evidence that only an unknown item could complete may count too, so the upper end is every item.
-    bounds = Bounds(low=count / len(items), high=1.0) if unknown else None
-    return value(count, len(items)), bounds
+    high = 1.0 if any(reading.open) else count / len(items)
+    return settled(value(count, len(items)), Bounds(low=count / len(items), high=high))
 
 
 def _density(items: Sequence[Item], relevant: Sequence[Label], world: World) -> Found:
@@ -82,8 +85,7 @@ def _density(items: Sequence[Item], relevant: Sequence[Label], world: World) -> 
         if mark.place == at.place
     ]
     got = min(_union(inside, world), total)
-    bounds = Bounds(low=got / total, high=min(1.0, (got + unknown) / total)) if unknown else None
-    return value(got, total), bounds
+    return settled(value(got, total), Bounds(low=got / total, high=min(1.0, (got + unknown) / total)))
 
 
 def _parents(items: Sequence[Item], world: World) -> Found:
@@ -91,8 +93,7 @@ def _parents(items: Sequence[Item], world: World) -> Found:
     unresolved = sum(not item.sources for item in items)
     if not places:
         return missing("no_spans"), None
-    bounds = Bounds(low=float(len(places)), high=float(len(places) + unresolved)) if unresolved else None
-    return value(len(places)), bounds
+    return settled(value(len(places)), Bounds(low=float(len(places)), high=float(len(places) + unresolved)))
 
 
 def _overlap(items: Sequence[Item], world: World) -> Found:
@@ -102,8 +103,10 @@ def _overlap(items: Sequence[Item], world: World) -> Found:
         return missing("no_spans"), None
     if total == 0:
         return undefined("no_text_in_context"), None
-    unknown = any(_unplaced(item) for item in items)
-    return value(total - _union(spans, world), total), Bounds(low=0.0, high=1.0) if unknown else None
+    found = value(total - _union(spans, world), total)
+    if any(_unplaced(item) for item in items):
+        return settled(found, Bounds(low=0.0, high=1.0))
+    return found, None
 
 
 def _tokens(items: Sequence[Item], world: World, tokenizer: str) -> Outcome:

@@ -100,9 +100,10 @@ def _of_units(
 
 
 def rank(measure: Measure, ranked: Ranked | str, labels: Labels) -> tuple[Outcome, Bounds | None]:
-    """One measure of one list, and what it could be if the items of unknown content were known.
+    """One measure of one list; missing(unknown_items) with bounds where items of unknown content could change it.
 
-    `measure` has its `rel`. Unlabelled: missing. Labels that the principal may not see at all: undefined(all_hidden).
+    An unresolved item is a missing label, never an irrelevant document. `measure` has its `rel`. Unlabelled: missing.
+    Labels that the principal may not see at all: undefined(all_hidden).
     """
     if labels.state == "unlabelled":
         return missing("unlabelled"), None
@@ -116,7 +117,14 @@ def rank(measure: Measure, ranked: Ranked | str, labels: Labels) -> tuple[Outcom
     cut = measure.cutoff or len(ranked.open)
     if True not in ranked.open[:cut]:
         return outcome, None
-    return outcome, _bounds(measure, ranked, outcome.value or 0.0)
+    return settled(outcome, _bounds(measure, ranked, outcome.value or 0.0))
+
+
+def settled(outcome: Outcome, bounds: Bounds) -> tuple[Outcome, Bounds | None]:
+    """A value that nothing unknown can change, else missing with the bounds of what it could be."""
+    if bounds.low == bounds.high:
+        return outcome, None
+    return missing("unknown_items", outcome.denominator), bounds
 
 
 def _score(measure: Measure, ranked: Ranked) -> Outcome:

@@ -174,9 +174,10 @@ def test_contexts_of_one_empty_string_are_an_unresolved_item_without_text() -> N
     assert row(got, "evidence_density(rel=2)", "context").reason == "no_text_in_context"
     assert row(got, "unique_parents", "context").reason == "no_spans"
     found = row(got, "recall(rel=2)", "context")
-    assert found.value == 0.0
+    # Nobody knows what stood there: a missing label, not an irrelevant document.
+    assert (found.status, found.reason) == ("missing", "unknown_items")
     assert found.bounds is not None
-    assert found.bounds.high == 1.0  # nobody knows what stood there: a missing label, not an irrelevant document
+    assert (found.bounds.low, found.bounds.high) == (0.0, 1.0)
     assert row(got, "fact_coverage", "context").status == "missing"
 
 
