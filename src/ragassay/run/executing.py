@@ -24,6 +24,7 @@ from ragassay.run.pace import Conditions, Pace
 from ragassay.run.progress import Progress, Silent
 from ragassay.run.question import Questioner
 from ragassay.run.sealing import seal_run
+from ragassay.run.threads import Writer
 from ragassay.run.world import World, check_redaction, check_system, load_world
 from ragassay.store import Store
 
@@ -75,26 +76,40 @@ async def execute(
             return _sealed(store, journal)
         if journal.state != "complete":
             pace = Pace(concurrency, clock)
-            questioner = Questioner(
-                store, world, system, redaction=transform, credentials=credentials or {}, clock=clock
-            )
-            _attach(
-                system, Conditions(timeout_s=world.subject.timeout_s, pace=pace, random=_jitter(world), clock=clock)
-            )
-            journal.move("running", clock.now())
-            job = Job(
-                journal,
-                questioner,
-                world.keys,
-                pace=pace,
-                error_budget=error_budget,
-                progress=progress or Silent(),
-                clock=clock,
-                on_point=on_point,
-            )
-            await _ask_all(job, system, signals)
+            terms = Conditions(timeout_s=world.subject.timeout_s, pace=pace, random=_jitter(world), clock=clock)
+            with _writer() as writer:
+                questioner = Questioner(
+                    store,
+                    world,
+                    system,
+                    redaction=transform,
+                    credentials=credentials or {},
+                    clock=clock,
+                    writer=writer,
+                )
+                job = Job(
+                    journal,
+                    questioner,
+                    world.keys,
+                    pace=pace,
+                    error_budget=error_budget,
+                    progress=progress or Silent(),
+                    clock=clock,
+                    writer=writer,
+                    on_point=on_point,
+                )
+                await _ask_all(job, journal, system, terms, signals)
             _complete(journal, clock, concurrency)
         return seal_run(store, journal, at=clock.now(), on_point=on_point)
+
+
+@contextmanager
+def _writer() -> Iterator[Writer]:
+    writer = Writer()
+    try:
+        yield writer
+    finally:
+        writer.close()
 
 
 def job_digest(subject: Digest, name: str) -> Digest:
@@ -144,17 +159,15 @@ def _complete(journal: Journal, clock: Clock, concurrency: int) -> None:
     journal.move("complete", now, envelope=envelope)
 
 
-def _attach(system: Any, conditions: Conditions) -> None:
-    attach = getattr(system, "attach", None)
-    if callable(attach):
-        attach(conditions)
-
-
 def _jitter(world: World) -> Random:
     return Random(world.subject.seed)  # noqa: S311  jitter of waiting times, nothing secret
 
 
-async def _ask_all(job: Job, system: Any, signals: bool) -> None:
+async def _ask_all(job: Job, journal: Journal, system: Any, terms: Conditions, signals: bool) -> None:
+    attach = getattr(system, "attach", None)
+    if callable(attach):
+        attach(terms)
+    journal.move("running", terms.clock.now())
     stop = asyncio.Event()
     try:
         with _stopped_by_signals(stop, signals):

@@ -14,7 +14,7 @@ from ragassay.run.journal import Finished, Journal, Key, no_point
 from ragassay.run.pace import Pace
 from ragassay.run.progress import Progress, Standing
 from ragassay.run.question import Questioner
-from ragassay.run.threads import durably
+from ragassay.run.threads import Writer
 
 _TICK_S = 1.0
 
@@ -41,9 +41,11 @@ class Job:
         error_budget: float | int,
         progress: Progress,
         clock: Clock,
+        writer: Writer,
         on_point: Callable[[str], None] = no_point,
     ) -> None:
         self._journal, self._questioner, self._pace = journal, questioner, pace
+        self._writer = writer
         self._total = len(keys)
         self._most = most_failures(error_budget, self._total)
         self._waiting = deque(key for key in keys if key not in journal.entries)
@@ -110,7 +112,7 @@ class Job:
         order = len(self._journal.entries)
         measurements = msgspec.structs.replace(finished.measurements, completed=order)
         line = msgspec.structs.replace(finished, measurements=measurements, texts=new)
-        await durably(self._journal.append, line)
+        await self._writer.run(self._journal.append, line)
         if finished.content.failure is None:
             self._pace.succeeded()
         else:

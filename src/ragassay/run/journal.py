@@ -205,12 +205,12 @@ class Journal:
         self._append(_Body(move=move))
         self._note_move(move)
 
-    def read(self, key: Key) -> Finished:
-        """One finished question again, from the disk."""
+    def read(self, key: Key, *, check: bool = True) -> Finished:
+        """One finished question again, from the disk; with `check`, its content is hashed again."""
         entry = self.entries[key]
         line = os.pread(self._descriptor, entry.length, entry.offset)
         body = msgspec.json.decode(msgspec.json.decode(line, type=_Line).body, type=_Body)
-        if body.question is None or digest_of(body.question.content) != entry.digest:
+        if body.question is None or (check and digest_of(body.question.content) != entry.digest):
             raise self._damaged(entry.offset, "it changed while the job was running")
         return body.question
 

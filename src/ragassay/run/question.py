@@ -20,7 +20,7 @@ from ragassay.run.contract import Reply, Request, System
 from ragassay.run.journal import Finished, Key
 from ragassay.run.normalise import Normalised, failed, normalise
 from ragassay.run.reading import InvalidResponseError, plain_value
-from ragassay.run.threads import CallEndedError, durably
+from ragassay.run.threads import CallEndedError, Writer
 from ragassay.run.world import World
 from ragassay.store import Store
 
@@ -39,9 +39,11 @@ class Questioner:
         redaction: Redaction,
         credentials: Mapping[str, str],
         clock: Clock,
+        writer: Writer,
     ) -> None:
         self._store, self._world, self._system = store, world, system
         self._redaction, self._credentials, self._clock = redaction, credentials, clock
+        self._writer = writer
         self._limit_s = world.subject.timeout_s + float(getattr(system, "max_wait_s", 0.0))
 
     async def ask(self, key: Key) -> Finished:
@@ -75,7 +77,9 @@ class Questioner:
         secrets = (*reply.secrets, *((request.credential,) if request.credential else ()))
         counts: dict[str, int] = {}
         found, value = self._normalise(key, request, reply, secrets, counts)
-        raw = await durably(self._keep_raw, reply, value, secrets, found.lossy)
+        raw = None
+        if reply.raw is not None or found.lossy:
+            raw = await self._writer.run(self._keep_raw, reply, value, secrets)
         content = found.content
         failure = content.failure
         detail = reply.detail if reply.failure is not None else found.detail
@@ -127,10 +131,10 @@ class Questioner:
         failure = Failure(cause="invalid_response", code=field[:256])
         return failed(failure, request, repeat=key[1], redaction=self._redaction.digest)
 
-    def _keep_raw(self, reply: Reply, value: Any, secrets: tuple[str, ...], lossy: bool) -> Digest | None:
+    def _keep_raw(self, reply: Reply, value: Any, secrets: tuple[str, ...]) -> Digest:
         """The bytes that came, as a blob: as they were if nothing in them had to go, else what was left of them."""
         if reply.raw is None:
-            return self._store.put(json.dumps(value).encode()) if lossy else None
+            return self._store.put(json.dumps(value).encode())
         text = reply.raw.decode("utf-8", "surrogateescape")
         kept, counts = self._redaction.text(text)
         parsed = None

@@ -128,10 +128,11 @@ def _record(kind: type[Record], value: Mapping[Any, Any], path: str, lossy: set[
 
 
 def _walk(kind: Any, value: Any, path: str, lossy: set[str]) -> Any:
-    if kind == Metadata or kind == Metadata | None:
-        return _metadata(_unwrap(value), path, lossy)
     kinds = _members(kind)
-    value = _unwrap(value)
+    if type(value) is not str:
+        value = _unwrap(value)
+    if kinds == (Metadata,):
+        return _metadata(value, path, lossy)
     if isinstance(value, Mapping):
         return _walk_mapping(kinds, value, path, lossy)
     if isinstance(value, list | tuple):

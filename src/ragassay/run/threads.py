@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextvars
+import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -50,19 +52,40 @@ async def in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     return await future
 
 
-async def durably(function: Callable[..., Any], *arguments: Any) -> Any:
-    """The result of a write made in a thread, so that no question's clock waits for the disk.
+class Writer:
+    """One daemon thread for everything that must reach the disk, in order, so that no question's clock waits for it."""
 
-    Being cancelled does not leave the write half done: it is waited for first.
-    """
-    writing = asyncio.ensure_future(in_thread(function, *arguments))
-    try:
-        return await asyncio.shield(writing)
-    except asyncio.CancelledError:
-        await asyncio.wait({writing})
-        if not writing.cancelled():
-            writing.exception()
-        raise
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._live, name="ragassay-writer", daemon=True).start()
+
+    def _live(self) -> None:
+        while (work := self._queue.get()) is not None:
+            work()
+
+    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The result of a write. Being cancelled does not leave it half done: it is waited for first."""
+        future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+
+        def work() -> None:
+            try:
+                future.set_result(function(*arguments))
+            except BaseException as cause:  # noqa: BLE001  it belongs to whoever waits for it
+                future.set_exception(cause)
+
+        self._queue.put(work)
+        writing = asyncio.wrap_future(future)
+        try:
+            return await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.wait({writing})
+            if not writing.cancelled():
+                writing.exception()
+            raise
+
+    def close(self) -> None:
+        """Let the thread end after what is queued."""
+        self._queue.put(None)
 
 
 class LoopThread:
