@@ -1,0 +1,150 @@
+"""rouge_1, rouge_2 and rouge_l against reference texts, equal to the rouge-score package without its stemmer.
+
+Words are runs of a-z and 0-9 after lower case: it is a measure for English. Nothing is judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
+
+from ragassay.measures.outcome import Outcome
+
+_KEPT = re.compile(rb"[a-z0-9]")
+_TABLE = bytes(code if _KEPT.match(bytes([code])) else 32 for code in range(256))
+
+
+def words(text: str) -> list[bytes]:
+    """The words of a text: lower case, then runs of a-z and 0-9."""
+    return text.lower().encode("utf-8", "surrogatepass").translate(_TABLE).split()
+
+
+def rouge_1(answer: str, references: Iterable[str]) -> Outcome:
+    """F1 of shared words with the best reference, as multisets; no reference: missing(no_reference)."""
+    return _rouge_n(answer, references, 1)
+
+
+def rouge_2(answer: str, references: Iterable[str]) -> Outcome:
+    """F1 of shared pairs of neighbouring words with the best reference; no reference: missing(no_reference)."""
+    return _rouge_n(answer, references, 2)
+
+
+def rouge_l(answer: str, references: Iterable[str], split: Literal["none", "lines"] = "none") -> Outcome:
+    """F1 of the longest common subsequence of words with the best reference; no reference: missing(no_reference).
+
+    split=none is rougeL: the text is one sequence. split=lines is rougeLsum: each line is a sentence; for each
+    reference sentence the union of its subsequences with all answer sentences counts, each word at most as often as
+    both texts have it.
+    """
+    if split == "lines":
+        own = _sentences(answer)
+        return _best(references, lambda text: _summary(own, _sentences(text)))
+    mine = words(answer)
+    places = _places(mine)
+
+    def score(text: str) -> Outcome:
+        theirs = words(text)
+        return _f1(_common(places, len(mine), theirs), len(mine), len(theirs))
+
+    return _best(references, score)
+
+
+def _rouge_n(answer: str, references: Iterable[str], n: int) -> Outcome:
+    mine = _grams(words(answer), n)
+    size = mine.total()
+
+    def score(text: str) -> Outcome:
+        theirs = _grams(words(text), n)
+        return _f1((mine & theirs).total(), size, theirs.total())
+
+    return _best(references, score)
+
+
+def _grams(tokens: Sequence[bytes], n: int) -> Counter[tuple[bytes, ...]]:
+    return Counter(zip(*(tokens[at:] for at in range(n)), strict=False))
+
+
+def _best(references: Iterable[str], score: Callable[[str], Outcome]) -> Outcome:
+    """The outcome of the best reference, the first of equals."""
+    best: Outcome | None = None
+    for text in references:
+        found = score(text)
+        if best is None or (found.value or 0.0) > (best.value or 0.0):
+            best = found
+    return best or Outcome("missing", None, None, None, "no_reference")
+
+
+def _f1(shared: int, mine: int, theirs: int) -> Outcome:
+    """F1 in rouge-score's order of operations; 0 where either text has no words."""
+    precision, recall = shared / max(mine, 1), shared / max(theirs, 1)
+    both = precision + recall
+    value = 2 * precision * recall / both if both > 0 else 0.0
+    return Outcome("value", value, 2.0 * shared, float(max(mine + theirs, 1)))
+
+
+def _places(tokens: Sequence[bytes]) -> dict[bytes, int]:
+    """Each word's positions as the bits of a number."""
+    places: dict[bytes, int] = {}
+    bit = 1
+    for token in tokens:
+        places[token] = places.get(token, 0) | bit
+        bit <<= 1
+    return places
+
+
+def _common(places: dict[bytes, int], size: int, other: Iterable[bytes]) -> int:
+    """Length of the longest common subsequence, all positions at once (Hyyro 2004)."""
+    every = (1 << size) - 1
+    row = every
+    for at in map(places.get, other):
+        if at:
+            matched = row & at
+            row = (row + matched) | (row - matched)
+    return size - (row & every).bit_count()
+
+
+def _sentences(text: str) -> list[list[bytes]]:
+    return [words(line) for line in text.split("\n") if line]
+
+
+def _summary(mine: list[list[bytes]], theirs: list[list[bytes]]) -> Outcome:
+    """rouge-score's summary level: union of subsequences, words used up as they are counted."""
+    own, gold = sum(map(len, mine)), sum(map(len, theirs))
+    left = Counter(token for line in mine for token in line)
+    hits = 0
+    places = [_places(line) for line in mine]
+    for line in theirs:
+        found: set[int] = set()
+        for at, tokens in zip(places, mine, strict=True):
+            found.update(_path(line, tokens, at))
+        for position in sorted(found):
+            if left[line[position]] > 0:
+                hits += 1
+                left[line[position]] -= 1
+    return _f1(hits, own, gold)
+
+
+def _path(reference: list[bytes], tokens: list[bytes], places: dict[bytes, int]) -> list[int]:
+    """Positions in the reference of one longest common subsequence: the one that rouge-score walks."""
+    every = (1 << len(tokens)) - 1
+    rows = [every]
+    for at in map(places.get, reference):
+        matched = rows[-1] & (at or 0)
+        rows.append(((rows[-1] + matched) | (rows[-1] - matched)) & every)
+    i, j, found = len(reference), len(tokens), []
+    while i > 0 and j > 0:
+        if reference[i - 1] == tokens[j - 1]:
+            found.append(i - 1)
+            i, j = i - 1, j - 1
+        elif _length(rows[i], j - 1) > _length(rows[i - 1], j):
+            j -= 1
+        else:
+            i -= 1
+    return found
+
+
+def _length(row: int, j: int) -> int:
+    """Length of the common subsequence with the first j words, from a row of bits."""
+    return j - (row & ((1 << j) - 1)).bit_count()
