@@ -86,11 +86,13 @@ async def execute(
                     credentials=credentials or {},
                     clock=clock,
                     writer=writer,
+                    own_answer=journal.answer,
                 )
                 job = Job(
                     journal,
                     questioner,
                     world.keys,
+                    after=world.after,
                     pace=pace,
                     error_budget=error_budget,
                     progress=progress or Silent(),

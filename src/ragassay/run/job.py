@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import msgspec
 
@@ -37,6 +37,7 @@ class Job:
         questioner: Questioner,
         keys: list[Key],
         *,
+        after: Callable[[Key], Collection[Key]],
         pace: Pace,
         error_budget: float | int,
         progress: Progress,
@@ -45,7 +46,7 @@ class Job:
         on_point: Callable[[str], None] = no_point,
     ) -> None:
         self._journal, self._questioner, self._pace = journal, questioner, pace
-        self._writer = writer
+        self._writer, self._after = writer, after
         self._total = len(keys)
         self._most = most_failures(error_budget, self._total)
         self._waiting = deque(key for key in keys if key not in journal.entries)
@@ -93,9 +94,19 @@ class Job:
         while self._waiting and len(self._tasks) < self._pace.allowed:
             if self._tasks and self._pace.hold_s > 0:
                 return
-            key = self._waiting.popleft()
+            key = self._next()
+            if key is None:
+                return
             self._on_point("before_ask")
             self._tasks[asyncio.ensure_future(self._questioner.ask(key))] = key
+
+    def _next(self) -> Key | None:
+        """The first waiting question of which all earlier turns are finished."""
+        for number, key in enumerate(self._waiting):
+            if all(one in self._journal.entries for one in self._after(key)):
+                del self._waiting[number]
+                return key
+        return None
 
     async def _collect(self) -> None:
         """Make every finished question durable, in the order in which they were asked."""

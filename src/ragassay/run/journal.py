@@ -214,6 +214,11 @@ class Journal:
             raise self._damaged(entry.offset, "it changed while the job was running")
         return body.question
 
+    def answer(self, key: Key) -> str | None:
+        """The text that was answered to a finished question, if there is one."""
+        found = self.read(key, check=False).content.answer
+        return None if found is None else found.text
+
     def _append(self, body: _Body) -> None:
         if self._broken:
             raise StoreError("the journal could not be written before", file=str(self.path), hint="run again to resume")

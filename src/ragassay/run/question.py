@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -40,15 +40,16 @@ class Questioner:
         credentials: Mapping[str, str],
         clock: Clock,
         writer: Writer,
+        own_answer: Callable[[Key], str | None],
     ) -> None:
         self._store, self._world, self._system = store, world, system
         self._redaction, self._credentials, self._clock = redaction, credentials, clock
-        self._writer = writer
+        self._writer, self._own_answer = writer, own_answer
         self._limit_s = world.subject.timeout_s + float(getattr(system, "max_wait_s", 0.0))
 
     async def ask(self, key: Key) -> Finished:
         """The finished trace of one key: whatever the system does, this returns."""
-        request = self._world.request(key, self._credentials)
+        request = self._world.request(key, self._credentials, self._own_answer)
         start_s = self._clock.steady_s()
         reply = await self._reply(request)
         latency_ms = reply.latency_ms if reply.latency_ms is not None else self._clock.since_ms(start_s)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from ragassay import benchmark as benchmark_room
@@ -31,19 +31,21 @@ class World:
     documents: list[Document]
     passages: list[Passage]
     resolver: Resolver
+    earlier: Mapping[str, tuple[str, ...]]
+    """With live history: the questions whose own answers a question is asked after, in the order of their turns."""
 
     @property
     def keys(self) -> list[Key]:
         """Every question to be asked: all cases in benchmark order, then all again for each repeat."""
         return [(one, repeat) for repeat in range(self.subject.repeats) for one in self.cases]
 
-    def request(self, key: Key, credentials: Mapping[str, str]) -> Request:
+    def request(self, key: Key, credentials: Mapping[str, str], own_answer: Callable[[Key], str | None]) -> Request:
         """The request of one key; the seed is the run's seed plus the repeat."""
         case = self.cases[key[0]]
         return Request(
             query_id=case.query_id,
             query=case.query,
-            history=self.history(case),
+            history=self.history(key, own_answer),
             principal=case.principal,
             credential=credentials.get(case.principal.id) if case.principal else None,
             as_of=self.subject.as_of,
@@ -51,11 +53,41 @@ class World:
             top_k=self.subject.top_k,
         )
 
-    def history(self, case: Case) -> tuple[Turn, ...]:
-        """Earlier turns as the subject says: gold, or none."""
-        if self.subject.history == "gold" and case.conversation is not None:
-            return case.conversation.history
-        return ()
+    def after(self, key: Key) -> tuple[Key, ...]:
+        """The keys that must be finished before this one is asked."""
+        return tuple((one, key[1]) for one in self.earlier.get(key[0], ()))
+
+    def history(self, key: Key, own_answer: Callable[[Key], str | None]) -> tuple[Turn, ...]:
+        """Earlier turns as the subject says: gold, none, or live.
+
+        Live: the gold history of the conversation's first question in the benchmark, then each earlier question with
+        the system's own answer to it; where it gave none, only the question.
+        """
+        before = self.after(key)
+        first = self.cases[before[0][0] if before else key[0]]
+        if self.subject.history == "none" or first.conversation is None:
+            return ()
+        turns = list(first.conversation.history)
+        for one in before:
+            turns.append(Turn(role="user", text=self.cases[one[0]].query))
+            if (answer := own_answer(one)) is not None:
+                turns.append(Turn(role="assistant", text=answer))
+        return tuple(turns)
+
+
+def conversations(cases: Iterable[Case]) -> dict[str, tuple[str, ...]]:
+    """Question -> the earlier questions of the same conversation and principal, by turn; first of equal turns."""
+    found: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        if case.conversation is not None:
+            found.setdefault((case.conversation.id, case.principal.id if case.principal else ""), []).append(case)
+    earlier: dict[str, tuple[str, ...]] = {}
+    for members in found.values():
+        by_turn = {case.conversation.turn: case for case in reversed(members) if case.conversation}
+        for case in members:
+            turns = sorted(turn for turn in by_turn if case.conversation and turn < case.conversation.turn)
+            earlier[case.query_id] = tuple(by_turn[turn].query_id for turn in turns)
+    return earlier
 
 
 def load_world(store: Store, protocol_digest: Digest) -> World:
@@ -63,12 +95,6 @@ def load_world(store: Store, protocol_digest: Digest) -> World:
     seal.verify(store, protocol_digest)
     protocol = store.get_record(Protocol, protocol_digest)
     subject = store.get_record(Subject, protocol.subject)
-    if subject.history == "live":
-        raise UsageError(
-            "history = live is not built yet: a run cannot feed a system its own earlier answers",
-            field="history",
-            hint="seal with history = gold (the labelled earlier turns) or none",
-        )
     documents = corpus_room.load(store, store.get_record(Corpus, protocol.objects["corpus"]))
     passages: list[Passage] = []
     if "segmentation" in protocol.objects:
@@ -82,6 +108,7 @@ def load_world(store: Store, protocol_digest: Digest) -> World:
         documents,
         passages,
         Resolver(documents, passages, as_of=subject.as_of),
+        conversations(cases) if subject.history == "live" else {},
     )
 
 

@@ -296,7 +296,7 @@ def test_repeats_have_their_own_key_and_seed(small: Small) -> None:
     assert {(one.repeat, one.seed) for one in contents(small, run)} == {(0, 7), (1, 8), (2, 9)}
 
 
-def test_history_is_gold_or_none_and_live_is_refused(small: Small) -> None:
+def test_history_is_gold_or_none(small: Small) -> None:
     line = {
         "query_id": "turn2", "query": "And snow?",
         "conversation": {"id": "c", "turn": 2, "history": [{"role": "user", "text": "Rain?"}]},
@@ -307,8 +307,40 @@ def test_history_is_gold_or_none_and_live_is_refused(small: Small) -> None:
         system = PythonSystem(counting)
         go(small, system, small.seal(system.identity, history=history))
         assert [turn.text for turn in counting.requests[0].history] == texts
-    with pytest.raises(UsageError, match="live"):
-        go(small, system, small.seal(system.identity, history="live"))
+
+
+def test_live_history_is_the_systems_own_answers_in_order(small: Small) -> None:
+    def line(turn: int, who: str = "") -> CaseLine:
+        told = [{"role": "user", "text": f"Q{n}"} for n in range(1, turn)]
+        value = {
+            "query_id": f"t{turn}{who}",
+            "query": f"Q{turn}",
+            "conversation": {"id": "c", "turn": turn, "history": told},
+        }
+        return parse_value(CaseLine, value | ({"principal": {"id": who}} if who else {}))
+
+    small.build([line(4), line(2), line(3), line(3, "other")])
+
+    def fail(request: Request) -> Any:
+        raise ValueError
+
+    counting = Counting({"t3": fail})
+    system = PythonSystem(counting)
+    digest = small.seal(system.identity, history="live", repeats=2)
+    run, _ = go(small, system, digest, error_budget=1.0)
+    assert run.answered == 8
+    seen = {(one.query_id, one.seed): [turn.text for turn in one.history] for one in counting.requests}
+    for seed in (7, 8):
+        assert seen["t2", seed] == ["Q1"]
+        assert seen["t3", seed] == ["Q1", "Q2", "to t2"]
+        assert seen["t4", seed] == ["Q1", "Q2", "to t2", "Q3"]
+        assert seen["t3other", seed] == ["Q1", "Q2"]
+
+    again = Counting({"t3": lambda _: os.kill(os.getpid(), signal.SIGINT) or time.sleep(1)})
+    with pytest.raises(Interrupted):
+        go(small, PythonSystem(again), digest, name="again", error_budget=1.0, concurrency=1)
+    again.special = {"t3": fail}
+    assert go(small, PythonSystem(again), digest, name="again", error_budget=1.0)[0].content == run.content
 
 
 def test_credentials_are_sent_and_never_stored(small: Small, monkeypatch: pytest.MonkeyPatch, serve: Any) -> None:

@@ -123,6 +123,8 @@ class HttpSystem:
             "response": canonical_bytes(self.response).decode() if self.response else "as in the contract",
             "retries": self.retries,
             "retry_on": sorted(self.retry_on),
+            "max_wait_s": float(self.max_wait_s),
+            "max_bytes": self.max_bytes,
             "headers": sorted(f"{key.lower()}: {shown.get(key, '(not recorded)')}" for key in self.headers),
         }
 
