@@ -76,7 +76,6 @@ async def execute(
             return _sealed(store, journal)
         if journal.state != "complete":
             pace = Pace(concurrency, clock)
-            terms = Conditions(timeout_s=world.subject.timeout_s, pace=pace, random=_jitter(world), clock=clock)
             with _writer() as writer:
                 questioner = Questioner(
                     store,
@@ -88,18 +87,10 @@ async def execute(
                     writer=writer,
                     own_answer=journal.answer,
                 )
-                job = Job(
-                    journal,
-                    questioner,
-                    world.keys,
-                    after=world.after,
-                    pace=pace,
-                    error_budget=error_budget,
-                    progress=progress or Silent(),
-                    clock=clock,
-                    writer=writer,
-                    on_point=on_point,
-                )
+                budget = most_failures(error_budget, len(world.keys))
+                job = Job(journal, questioner, world, pace=pace, most_failures=budget, clock=clock, writer=writer)
+                job.report_to(progress or Silent(), on_point)
+                terms = Conditions(timeout_s=world.subject.timeout_s, pace=pace, random=_jitter(world), clock=clock)
                 await _ask_all(job, journal, system, terms, signals)
             _complete(journal, clock, concurrency)
         return seal_run(store, journal, at=clock.now(), on_point=on_point)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 import msgspec
 
@@ -12,9 +12,10 @@ from ragassay.errors import ErrorBudgetError, Interrupted, UsageError
 from ragassay.run.clock import Clock
 from ragassay.run.journal import Finished, Journal, Key, no_point
 from ragassay.run.pace import Pace
-from ragassay.run.progress import Progress, Standing
+from ragassay.run.progress import Progress, Silent, Standing
 from ragassay.run.question import Questioner
 from ragassay.run.threads import Writer
+from ragassay.run.world import World
 
 _TICK_S = 1.0
 
@@ -35,25 +36,25 @@ class Job:
         self,
         journal: Journal,
         questioner: Questioner,
-        keys: list[Key],
+        world: World,
         *,
-        after: Callable[[Key], Collection[Key]],
         pace: Pace,
-        error_budget: float | int,
-        progress: Progress,
+        most_failures: int,
         clock: Clock,
         writer: Writer,
-        on_point: Callable[[str], None] = no_point,
     ) -> None:
         self._journal, self._questioner, self._pace = journal, questioner, pace
-        self._writer, self._after = writer, after
-        self._total = len(keys)
-        self._most = most_failures(error_budget, self._total)
-        self._waiting = deque(key for key in keys if key not in journal.entries)
-        self._resumed = len(journal.entries)
-        self._failures = journal.failures
+        self._clock, self._writer, self._after = clock, writer, world.after
+        self._total, self._most = len(world.keys), most_failures
+        self._waiting = deque(key for key in world.keys if key not in journal.entries)
+        self._resumed, self._failures = len(journal.entries), journal.failures
         self._tasks: dict[asyncio.Task[Finished], Key] = {}
-        self._progress, self._clock, self._on_point = progress, clock, on_point
+        self._progress: Progress = Silent()
+        self._on_point = no_point
+
+    def report_to(self, progress: Progress, on_point: Callable[[str], None] = no_point) -> None:
+        """Who is told how far the job is, and what is called at its points."""
+        self._progress, self._on_point = progress, on_point
 
     async def run(self, stop: asyncio.Event) -> None:
         """Ask everything that is not in the journal. Returns when all is there.
