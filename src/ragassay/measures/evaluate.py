@@ -135,9 +135,13 @@ class Evaluation:
             mean_interval(numbers, within=within),
         )
 
-    def summaries(self) -> list[Summary]:
+    @cached_property
+    def _summaries(self) -> tuple[Summary, ...]:
+        return tuple(self.summary(one) for one in self.measures)
+
+    def summaries(self) -> tuple[Summary, ...]:
         """All measures, in the order in which they were asked for."""
-        return [self.summary(one) for one in self.measures]
+        return self._summaries
 
 
 def _bounds(values: list[float], missing: int, within: tuple[float, float] | None) -> tuple[float, float] | None:

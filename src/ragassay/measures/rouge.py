@@ -42,11 +42,12 @@ def rouge_l(answer: str, references: Iterable[str], split: Literal["none", "line
         own = _sentences(answer)
         return _best(references, lambda text: _summary(own, _sentences(text)))
     mine = words(answer)
-    places = _places(mine)
+    known = set(mine)
 
     def score(text: str) -> Outcome:
         theirs = words(text)
-        return _f1(_common(places, len(mine), theirs), len(mine), len(theirs))
+        both = known.intersection(theirs)
+        return _f1(_common([one for one in mine if one in both], theirs), len(mine), len(theirs))
 
     return _best(references, score)
 
@@ -87,22 +88,22 @@ def _f1(shared: int, mine: int, theirs: int) -> Outcome:
 def _places(tokens: Sequence[bytes]) -> dict[bytes, int]:
     """Each word's positions as the bits of a number."""
     places: dict[bytes, int] = {}
-    bit = 1
+    get, bit = places.get, 1
     for token in tokens:
-        places[token] = places.get(token, 0) | bit
-        bit <<= 1
+        places[token] = get(token, 0) | bit
+        bit += bit
     return places
 
 
-def _common(places: dict[bytes, int], size: int, other: Iterable[bytes]) -> int:
+def _common(tokens: Sequence[bytes], other: Iterable[bytes]) -> int:
     """Length of the longest common subsequence, all positions at once (Hyyro 2004)."""
-    every = (1 << size) - 1
+    every = (1 << len(tokens)) - 1
     row = every
-    for at in map(places.get, other):
+    for at in map(_places(tokens).get, other):
         if at:
             matched = row & at
             row = (row + matched) | (row - matched)
-    return size - (row & every).bit_count()
+    return len(tokens) - (row & every).bit_count()
 
 
 def _sentences(text: str) -> list[list[bytes]]:

@@ -11,7 +11,7 @@ from ragassay.errors import InputError
 from ragassay.measures.lists import Bools, Ints
 from ragassay.measures.trec.decimals import parse_decimals
 from ragassay.measures.trec.scan import padded, scan
-from ragassay.measures.trec.source import Source
+from ragassay.measures.trec.source import Range, Source
 from ragassay.measures.trec.texts import PAD, Texts, Words, changes, equal, hashes, joined, mix
 
 _GREATEST_GRADE = 2**53
@@ -139,6 +139,7 @@ def read_labels(path: str) -> Labels:
     """
     queries, items, grades, offsets = [], [], [], []
     with Source(path) as source:
+        _refuse_run(source)
         for piece in source.pieces():
             buffer = padded(source.read(piece))
             try:
@@ -155,6 +156,18 @@ def read_labels(path: str) -> Labels:
         except DuplicateLabelError as error:
             error.line = source.line_number(int(np.concatenate(offsets)[error.line or 0]))
             raise error.at(file=source.name) from None
+
+
+def _refuse_run(source: Source) -> None:
+    """An error if the first line is one of a run: its fourth field, the rank, would pass for a grade."""
+    first = source.read(Range(source.start, min(source.size, source.start + 4096))).split(b"\n", 1)[0].split()
+    if len(first) == 6 and first[1].upper() == b"Q0":
+        raise InputError(
+            "this looks like a run, not judgements",
+            hint="each line of judgements is: query 0 document grade; the order is QRELS RUN...",
+            file=source.name,
+            line=1,
+        )
 
 
 def placed(error: InputError, source: Source, start: int) -> InputError:
