@@ -15,7 +15,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m trials", description=__doc__)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=50, help="spread over at least so many runs")
-    parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--seed", type=int, default=20260801)
     parser.add_argument("--short", action="store_true", help="the version that is part of the tests")
     given = parser.parse_args()

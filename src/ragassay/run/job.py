@@ -50,7 +50,7 @@ class Job:
         self._resumed, self._failures = len(journal.entries), journal.failures
         self._tasks: dict[asyncio.Task[Finished], Key] = {}
         self._progress: Progress = Silent()
-        self._on_point = no_point
+        self._on_point: Callable[[str], None] = no_point
 
     def report_to(self, progress: Progress, on_point: Callable[[str], None] = no_point) -> None:
         """Who is told how far the job is, and what is called at its points."""

@@ -6,8 +6,10 @@ import dataclasses
 import json
 import math
 import numbers
+import types
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, get_args, get_origin
+from functools import cache
+from typing import Any, NamedTuple, Union, get_args, get_origin
 
 import msgspec
 
@@ -146,9 +148,10 @@ def _walk(kind: Any, value: Any, path: str, lossy: set[str]) -> Any:
     return _scalar(kinds, value, path, lossy)
 
 
+@cache
 def _members(kind: Any) -> tuple[Any, ...]:
     """The members of a union, `Annotated` taken off."""
-    if (get_origin(kind) is not None and type(None) in get_args(kind)) or str(get_origin(kind)).endswith("UnionType'>"):
+    if get_origin(kind) in (Union, types.UnionType):
         return tuple(one for part in get_args(kind) if part is not type(None) for one in _members(part))
     if hasattr(kind, "__metadata__"):
         return _members(kind.__origin__)

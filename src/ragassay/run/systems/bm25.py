@@ -130,9 +130,14 @@ class Index:
                 counts[word] = counts.get(word, 0) + 1
         return counts
 
+    @cached_property
+    def plain_texts(self) -> list[str]:
+        """The passages' texts with case and white space evened out."""
+        return [" ".join(one.text.casefold().split()) for one in self.passages]
+
     def warm(self) -> None:
         """Build what is built once, so that no question pays for it."""
-        _ = self._bm25, self._frequencies
+        _ = self._bm25, self._frequencies, self.plain_texts
 
     def idf(self, term: str) -> float:
         """ln(1 + (N - n + 0.5) / (n + 0.5)) for a term in n of N passages; largest for one that is in none."""

@@ -166,7 +166,7 @@ class _Answering:
     def repeats(self, later: int, earlier: int) -> bool:
         """Whether a passage has the text of an earlier one (case and white space aside), or lies inside it."""
         one, other = self.index.passages[later], self.index.passages[earlier]
-        if " ".join(one.text.casefold().split()) == " ".join(other.text.casefold().split()):
+        if self.index.plain_texts[later] == self.index.plain_texts[earlier]:
             return True
         return bool(one.sources) and all(
             any(
