@@ -173,11 +173,14 @@ def _censored(material: Material, class_of: Mapping[str, str]) -> dict[tuple[str
 
 
 def _columns(shown: Sequence[Dimension]) -> tuple[tuple[str, str | None], ...]:
-    """Columns of the class table: of each dimension the first two (measure, step) with a value."""
+    """Columns of the class table: of each dimension the first two measures with a value, one spelling and step each."""
     wanted: dict[tuple[str, str | None], None] = {}
-    for dimension in shown:
-        own = dict.fromkeys((row.measure, row.step) for row in dimension.headline if row.status == "value")
-        wanted.update(dict.fromkeys(list(own)[:2]))
+    for plan, dimension in zip(dimensions.FIVE, shown, strict=True):
+        first: dict[str, tuple[str, str | None]] = {}
+        for row in dimension.headline:
+            if row.status == "value":
+                first.setdefault(dimensions.base_name(row.measure), (row.measure, row.step))
+        wanted.update(dict.fromkeys([first[name] for name in plan.measures if name in first][:2]))
     return tuple(wanted)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from ragassay.errors import RagassayError
@@ -34,7 +35,7 @@ FIVE: tuple[Plan, ...] = (
         "Retrieval recall",
         "Did retrieval find the evidence, and was it still there when the answer was written?",
         "retrieval and context",
-        ("recall", "hit", "fact_coverage", "context_recall", "survival", "dedup_coverage"),
+        ("recall", "fact_coverage", "hit", "context_recall", "survival", "dedup_coverage"),
         {"recall": "labelled evidence", "fact_coverage": "required facts"},
     ),
     Plan(
@@ -118,6 +119,7 @@ OTHERS: tuple[Plan, ...] = (
 RUNTIME_STAGE = "runtime"
 
 
+@cache
 def declared(measure: str) -> Declaration | None:
     """The declaration behind a spelling, or None for a measure of somebody else."""
     try:
@@ -148,6 +150,12 @@ def bounded(measure: str) -> bool:
     return found.high == 1.0 if found else base_name(measure).endswith("_rate")
 
 
+def _spelling_order(measure: str) -> tuple[int, int, str]:
+    """Fewest parameters first, then the deepest cut: recall(rel=2)@20 before recall(rel=2)@5."""
+    cut = measure.rpartition("@")[2] if "@" in measure else ""
+    return (measure.count("="), -int(cut) if cut.isdigit() else 0, measure)
+
+
 def beside(estimates: Sequence[Estimate], steps: Sequence[str]) -> Dimension:
     """Everything measured that belongs to no dimension and is not runtime, so that nothing measured is left out."""
     claimed = {name for plan in (*FIVE, *OTHERS) for name in plan.measures} | {"outcome"}
@@ -168,7 +176,7 @@ def _dimension(plan: Plan, estimates: Sequence[Estimate], steps: Sequence[str]) 
         key=lambda one: (
             _class_rank(one),
             plan.measures.index(base_name(one.measure)),
-            one.measure,
+            *_spelling_order(one.measure),
             _AGGREGATION.index(one.aggregation),
         )
     )

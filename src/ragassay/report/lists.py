@@ -15,7 +15,7 @@ from ragassay.report.model import Access, EvidencePlace, ItemView, Place, StepVi
 from ragassay.report.words import cut
 
 MOST_RANKS = 20
-ITEM_TEXT = 400
+ITEM_TEXT = 300
 CONTEXT = "context"
 DocumentKey = tuple[str, str]
 

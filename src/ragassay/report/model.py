@@ -118,7 +118,7 @@ class RuntimeRow(Sheet, frozen=True, kw_only=True):
     step: str | None
     unit: str
     figures: dict[str, float]
-    """Aggregation (mean, p50, p95, p99, sum, share) -> value."""
+    """Aggregation (mean, p50, p95, p99, sum) -> value."""
     at_least: dict[str, float]
     """The same for what timeouts hide: only its least is known."""
     attempted: int

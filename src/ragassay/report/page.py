@@ -15,7 +15,7 @@ from markupsafe import Markup
 from ragassay.records.score import Estimate
 from ragassay.report import svg, words
 from ragassay.report.dimensions import base_name, bounded, leading, shown_unit, unit_of
-from ragassay.report.model import Dimension, Question, RepeatView, Scorecard, ScoreView
+from ragassay.report.model import Dimension, Question, RepeatView, RuntimeRow, Scorecard, ScoreView
 
 WARN_BYTES = 20_000_000
 FLAG_WORDS = {
@@ -86,7 +86,9 @@ def _environment() -> jinja2.Environment:
         shown_unit=shown_unit,
         leading=leading,
         pairs=pairs,
+        first_measures=first_measures,
         silent=silent,
+        quiet=quiet,
         value_text=words.value_text,
         of=words.of,
         many=words.many,
@@ -147,6 +149,19 @@ class Pair(NamedTuple):
     items: Estimate | None
 
 
+SHOWN = 3
+"""Measures of a dimension that stand in the open; the others are one click away."""
+
+
+def first_measures(dimension: Dimension) -> set[str]:
+    """One spelling each of the first SHOWN measures that have a value."""
+    names: dict[str, str] = {}
+    for one in dimension.headline:
+        if one.status == "value":
+            names.setdefault(base_name(one.measure), one.measure)
+    return set(list(names.values())[:SHOWN])
+
+
 def pairs(dimension: Dimension) -> list[Pair]:
     """The headline rows that have a value."""
     lead = [one for one in leading(dimension.headline) if one.status == "value"]
@@ -170,6 +185,23 @@ def silent(dimension: Dimension) -> list[Silent]:
             counts = (one.attempted, one.undefined, one.missing, one.error)
             key = (one.population.class_, one.status, counts, tuple(sorted(one.reasons.items())))
             groups.setdefault(key, Silent(one, [])).measures.append(one.measure)
+    return list(groups.values())
+
+
+class Quiet(NamedTuple):
+    """Runtime measures of one class that nobody reported, in the same counts."""
+
+    first: RuntimeRow
+    measures: list[str]
+
+
+def quiet(scorecard: Scorecard) -> list[Quiet]:
+    """The runtime rows without a figure, those with equal counts together."""
+    groups: dict[tuple[Any, ...], Quiet] = {}
+    for one in scorecard.runtime:
+        if not one.figures and not one.at_least:
+            key = (one.class_, one.attempted, one.undefined, one.missing, one.error, one.censored)
+            groups.setdefault(key, Quiet(one, [])).measures.append(one.measure)
     return list(groups.values())
 
 

@@ -8,6 +8,7 @@ from ragassay.corpus import visible
 from ragassay.records.case import Case, Evidence
 from ragassay.records.score import FactFate, Observation
 from ragassay.records.trace import Citation, Item, Measurements, TraceContent
+from ragassay.report.dimensions import is_runtime
 from ragassay.report.lists import (
     Column,
     Library,
@@ -199,14 +200,16 @@ def _score(one: Observation) -> ScoreView:
 
 
 def _flags(repeats: Sequence[RepeatView]) -> tuple[Flag, ...]:
+    """What a reader filters by. Unreported times and tokens raise no flag: else every question would be *missing*."""
     found: list[Flag] = []
     fates = [fate.fate for one in repeats for fate in one.fates if fate.required]
     if any(fate in LOST for fate in fates):
         found.append("lost")
     if "never_found" in fates:
         found.append("never_found")
-    states = {score.status for one in repeats for score in one.scores}
-    if "error" in states or any(one.failure for one in repeats):
+    scores = [score for one in repeats for score in one.scores]
+    states = {score.status for score in scores if not is_runtime(score.measure)}
+    if any(score.status == "error" for score in scores) or any(one.failure for one in repeats):
         found.append("error")
     if "undefined" in states:
         found.append("undefined")

@@ -10,7 +10,7 @@ from ragassay.report.dimensions import base_name, is_runtime, unit_of
 from ragassay.report.funnel import CLASS_ORDER
 from ragassay.report.model import Bar, Distribution, RuntimeRow
 
-FIGURES = {"macro": "mean", "micro": "share", "median": "p50", "p95": "p95", "p99": "p99", "sum": "sum"}
+FIGURES = {"macro": "mean", "micro": "mean", "median": "p50", "p95": "p95", "p99": "p99", "sum": "sum"}
 CENSORED = "right_censored"
 TENTHS = 10
 WIDE = 50.0
@@ -60,7 +60,7 @@ def runtime_rows(estimates: Iterable[Estimate], censored: Mapping[tuple[str, str
     return rows
 
 
-_ORDER = ("p50", "p95", "p99", "mean", "share", "sum")
+_ORDER = ("p50", "p95", "p99", "mean", "sum")
 _MEASURES = ("latency", "first_token", "tokens", "cost", "calls", "cache_hits", "errors", "error_rate")
 
 

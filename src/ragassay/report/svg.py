@@ -24,7 +24,7 @@ def _rect(x: float, y: float, width: float, height: float, kind: str, extra: str
     return f'<rect class="{kind}" x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}"{extra}/>'
 
 
-def track(one: Estimate, width: int = 132) -> Markup:
+def track(one: Estimate, width: int = 108) -> Markup:
     """A value between 0 and 1 as a dot on a track, with its interval as a whisker."""
     if one.value is None or not 0 <= one.value <= 1:
         return Markup("")

@@ -204,7 +204,7 @@ def _runtime(card: Scorecard) -> str:
         return f"Latency, tokens and cost: {NOT_MEASURED}. {tail}".strip()
     figures = [
         name
-        for name in ("p50", "p95", "p99", "mean", "share", "sum")
+        for name in ("p50", "p95", "p99", "mean", "sum")
         if any(name in row.figures or name in row.at_least for row in card.runtime)
     ]
     rows = [

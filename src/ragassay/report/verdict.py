@@ -9,7 +9,7 @@ from ragassay.records.score import Estimate
 from ragassay.report.dimensions import base_name
 from ragassay.report.funnel import tell
 from ragassay.report.model import Dimension, Funnel, Verdict
-from ragassay.report.words import class_name, many, number
+from ragassay.report.words import class_name, many, of
 
 
 def verdict(
@@ -35,7 +35,7 @@ def verdict(
         reasons += _recall(dimensions)
     reasons += _refusals(estimates)
     reasons += _shortfall(asked, traces, failures)
-    silent = [one.name for one in dimensions if not one.measured]
+    silent = [one.name.lower() for one in dimensions if not one.measured]
     if silent:
         reasons.append(f"Not measured: {_list(silent)}.")
     return Verdict(lead=lead, reasons=tuple(reasons))
@@ -58,23 +58,18 @@ def _recall(dimensions: Iterable[Dimension]) -> list[str]:
 
 
 def _refusals(estimates: Iterable[Estimate]) -> list[str]:
-    told = []
+    """Two sentences, each with its own population by class: refused without need, answered without ground."""
+    told = {
+        "false_refusal": "Refused although it should answer",
+        "unsupported_answer": "Answered although it should decline",
+    }
+    found: dict[str, list[str]] = {name: [] for name in told}
     for one in estimates:
         name = base_name(one.measure)
-        if one.population.slice or one.status != "value" or one.numerator is None or one.denominator is None:
-            continue
-        if name == "unsupported_answer":
-            was = "was" if one.numerator == 1 else "were"
-            told.append(f"Of {_asked(one)} that should be declined, {number(one.numerator)} {was} answered.")
-        elif name == "false_refusal":
-            was = "was" if one.numerator == 1 else "were"
-            told.append(f"Of {_asked(one)} that should be answered, {number(one.numerator)} {was} refused.")
-    return told
-
-
-def _asked(one: Estimate) -> str:
-    noun = "question" if one.denominator == 1 else "questions"
-    return f"{number(one.denominator or 0)} {class_name(one.population.class_)} {noun}"
+        known = one.status == "value" and one.numerator is not None and one.denominator is not None
+        if name in found and one.population.slice is None and known:
+            found[name].append(f"{of(one.numerator, one.denominator)} {class_name(one.population.class_)}")
+    return [f"{told[name]}: {_list(parts)} questions." for name, parts in found.items() if parts]
 
 
 def _shortfall(asked: int, traces: int, failures: Mapping[str, int]) -> list[str]:
@@ -88,5 +83,4 @@ def _shortfall(asked: int, traces: int, failures: Mapping[str, int]) -> list[str
 
 
 def _list(words: Sequence[str]) -> str:
-    low = [word.lower() for word in words]
-    return low[0] if len(low) == 1 else f"{', '.join(low[:-1])} and {low[-1]}"
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

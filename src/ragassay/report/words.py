@@ -54,13 +54,13 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def value_text(value: float, unit: str | None) -> str:
-    """A value in its unit: ratios with three decimals, times in whole milliseconds."""
+    """A value in its unit: ratios with three decimals, times in milliseconds with two figures or more."""
     if unit == "":
         return number(value, 2)
     if unit in (None, "ratio", "0 or 1"):
         return f"{value:.3f}"
     if unit == "ms":
-        return f"{value:,.0f} ms" if value >= 10 else f"{value:,.1f} ms"
+        return f"{value:,.0f} ms" if value >= 10 else f"{value:.1f} ms" if value >= 1 else f"{value:.2g} ms"
     return f"{number(value, 4 if abs(value) < 1 else 1)} {unit}"
 
 
@@ -68,7 +68,12 @@ def of(numerator: float | None, denominator: float | None) -> str:
     """`101 of 172`, or nothing where either is unknown."""
     if numerator is None or denominator is None:
         return ""
-    return f"{number(numerator)} of {number(denominator)}"
+    return f"{_part(numerator)} of {_part(denominator)}"
+
+
+def _part(value: float) -> str:
+    """About four figures: enough to see where a quotient comes from; counts are whole."""
+    return number(value, 1 if abs(value) >= 100 else 2 if abs(value) >= 10 else 3)
 
 
 def many(count: int, one: str, more: str | None = None) -> str:

@@ -34,8 +34,8 @@ def test_verdict_is_counted_and_not_invented(card: Scorecard) -> None:
         "(whole); 1 was never found by any step; for 1 it cannot be told.",
         "Of 2 facts that 1 multi-hop question needs, the context held 1; 1 was found and lost again at dedup "
         "(in parts).",
-        "Of 4 answerable questions that should be answered, 1 was refused.",
-        "Of 2 unanswerable questions that should be declined, 1 was answered.",
+        "Refused although it should answer: 1 of 4 answerable questions.",
+        "Answered although it should decline: 1 of 2 unanswerable questions.",
         "1 of 11 questions ended in a failure (1 timeout); they stay in every count.",
         "Not measured: faithfulness, relevance, citations, correctness and authorization.",
     )
