@@ -80,7 +80,7 @@ def build(folder: Path, *, questions: int) -> Digest:
     lines = [parse_value(CaseLine, {"query_id": f"q{n:04d}", "query": f"question {n}"}) for n in range(questions)]
     built = benchmark.build(store, lines, record, made, name=NAME, version="1")
     subject = Subject(
-        corpus=record.digest, segmentation=Stated(value=cut.identity()), benchmark=built.digest,
+        corpus=record.digest, segmentation=Stated(value=cut.identity()), benchmark=built.benchmark.identity(),
         system=system(1, "").identity, as_of="2026-08-01T00:00:00Z", seed=0, repeats=1, top_k=5, history="none",
         timeout_s=30.0, redaction=Redaction().digest,
     )  # fmt: skip

@@ -97,7 +97,7 @@ def seal(store: Store, plan: Plan, frozen: Frozen, built: Built, identity: Syste
     subject = Subject(
         corpus=frozen.corpus.digest,
         segmentation=Stated(value=frozen.segmentation.identity()),
-        benchmark=built.digest,
+        benchmark=built.benchmark.identity(),
         system=identity,
         as_of=instant(plan.as_of),
         seed=plan.seed,

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from ragassay.records.base import Digest, DocumentId, EvidenceId, FactId, Instant, QueryId, Record, require
+from ragassay.records.canonical import digest_of
 from ragassay.records.document import Count, Name
 from ragassay.records.text import in_order, is_instant
 
@@ -242,3 +243,8 @@ class Benchmark(Record, frozen=True, kw_only=True):
     dangling: Count | None = None
     """Pieces of evidence whose document is not in the corpus; they stay in the denominators."""
     notes: str | None = None
+
+    def identity(self) -> Digest:
+        """The digest that a Subject names: all but where the bytes are, so that compression moves nothing."""
+        fields = {name: getattr(self, name) for name in self.__struct_fields__ if name != "blob"}
+        return digest_of({name: value for name, value in fields.items() if value is not None})

@@ -43,6 +43,7 @@ class Subject(Record, frozen=True, kw_only=True):
     segmentation: Stated
     """The segmentation's identity, or why there is none."""
     benchmark: Digest
+    """`Benchmark.identity()`."""
     system: SystemIdentity
     as_of: Instant
     seed: Count

@@ -58,7 +58,7 @@ def load(store: Store, scores: Digest) -> Material:
     corpus = store.get_record(Corpus, _object(protocol, "corpus"))
     cut = protocol.objects.get("segmentation")
     segmentation = store.get_record(Segmentation, cut) if cut else None
-    benchmark = store.get_record(Benchmark, protocol.objects.get("benchmark", subject.benchmark))
+    benchmark = store.get_record(Benchmark, _object(protocol, "benchmark"))
     return Material(
         scores=scores,
         table=table,

@@ -38,12 +38,10 @@ def table(store: Store, run_digest: str, scoring_digest: str) -> tuple[ScoreTabl
     scoring = store.get_record(Scoring, scoring_digest)
     protocol = store.get_record(Protocol, run.protocol)
     subject = store.get_record(Subject, run.subject)
-    benchmark = store.get_record(Benchmark, protocol.objects.get("benchmark", subject.benchmark))
+    benchmark = store.get_record(Benchmark, protocol.objects["benchmark"])
     cases = benchmark_room.load(store, benchmark)
     world = load_world(store, run, protocol, subject, benchmark)
-    scores = complete(
-        _observed(_traces(store, run), cases, world, scoring), cases, subject.repeats, world, scoring
-    )
+    scores = complete(_observed(_traces(store, run), cases, world, scoring), cases, subject.repeats, world, scoring)
     return _write(store, run, scoring, Digest(scoring_digest), cases, scores)
 
 

@@ -81,7 +81,7 @@ def stated(subject: Subject, scoring: Scoring) -> dict[str, Stated]:
 def _find(store: Store, subject: Subject, given: dict[Role, Digest]) -> dict[Role, Digest]:
     found: dict[Role, Digest] = {
         "corpus": given.get("corpus") or _find_corpus(store, subject),
-        "benchmark": given.get("benchmark") or subject.benchmark,
+        "benchmark": given.get("benchmark") or _find_benchmark(store, subject),
     }
     if subject.segmentation.value is not None:
         found["segmentation"] = given.get("segmentation") or _find_segmentation(store, subject)
@@ -106,6 +106,17 @@ def _find_corpus(store: Store, subject: Subject) -> Digest:
     return fitting[0][1]
 
 
+def _find_benchmark(store: Store, subject: Subject) -> Digest:
+    records = {one.digest: store.get_record(Benchmark, one.digest) for one in store.refs("benchmark/")}
+    fitting = sorted(digest for digest, one in records.items() if one.identity() == subject.benchmark)
+    if not fitting:
+        raise StoreError(
+            f"the benchmark of this subject is not in the store ({subject.benchmark})",
+            hint="build the benchmark in this store first; the subject names `Benchmark.identity()`",
+        )
+    return fitting[0]
+
+
 def _find_segmentation(store: Store, subject: Subject) -> Digest:
     records = {one.digest: store.get_record(Segmentation, one.digest) for one in store.refs("segmentation/")}
     fitting = sorted(digest for digest, one in records.items() if one.identity() == subject.segmentation.value)
@@ -123,7 +134,7 @@ def _check_fit(store: Store, subject: Subject, found: Mapping[Role, Digest]) -> 
     benchmark = store.get_record(Benchmark, found["benchmark"])
     claims: list[tuple[str, str, str]] = [
         ("corpus", subject.corpus, corpus.digest),
-        ("benchmark", subject.benchmark, found["benchmark"]),
+        ("benchmark", subject.benchmark, benchmark.identity()),
         ("benchmark.corpus", subject.corpus, benchmark.corpus),
     ]
     if "segmentation" in found:

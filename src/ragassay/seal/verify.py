@@ -89,8 +89,8 @@ def _verify_segmentation(store: Store, subject: Subject, protocol: Protocol) -> 
 
 def _verify_benchmark(store: Store, subject: Subject, protocol: Protocol) -> None:
     digest = _named(protocol, "benchmark")
-    _same("benchmark", subject.benchmark, digest, digest)
     benchmark = _record(store, Benchmark, digest, "benchmark")
+    _same("benchmark", subject.benchmark, benchmark.identity(), digest)
     _same("benchmark.corpus", subject.corpus, benchmark.corpus, digest)
     cases = _line_digests(store, benchmark.blob, "benchmark.blob")
     with _role("benchmark.blob"):

@@ -1,7 +1,7 @@
 """Which fields of which record name other blobs, and what those hold. Reads nothing.
 
-`Corpus.digest`, `Segmentation.corpus`, `Benchmark.corpus` and the corpus and segmentation of a Subject are digests of
-content, not of blobs; `Protocol.objects` says where the records with that content are.
+`Corpus.digest`, `Segmentation.corpus`, `Benchmark.corpus` and the corpus, segmentation and benchmark of a Subject are
+digests of content, not of blobs; `Protocol.objects` says where the records with that content are.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ FIELDS: dict[type[Record], dict[str, Target]] = {
         "survival": _lines(SurvivalRow),
     },
     Segmentation: {"blob": _lines(Passage)},
-    Subject: {"benchmark": _record(Benchmark), "redaction": Target("bytes", optional=True)},
+    Subject: {"redaction": Target("bytes", optional=True)},
 }
 """Record -> field -> what its digest leads to. Records that are not here name no blobs."""
 OBJECTS: dict[str, type[Record]] = {"corpus": Corpus, "segmentation": Segmentation, "benchmark": Benchmark}

@@ -70,7 +70,7 @@ class Small:
         subject = Subject(
             corpus=self.corpus.digest,
             segmentation=Stated(value=self.cut.identity()),
-            benchmark=self.built.digest,
+            benchmark=self.built.benchmark.identity(),
             system=identity,
             **settings,
         )

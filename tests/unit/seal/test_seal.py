@@ -90,7 +90,7 @@ def build(store: Store, mode: Any = "embedded", text: str = "", name: str = "dem
     for role in ("corpus", "segmentation", "benchmark"):
         store.set_ref(f"{role}/{name}", blobs[role])
     subject = Subject(
-        corpus=corpus.digest, segmentation=Stated(value=cut.identity()), benchmark=blobs["benchmark"],
+        corpus=corpus.digest, segmentation=Stated(value=cut.identity()), benchmark=benchmark.identity(),
         system=SystemIdentity(
             name="s", adapter="python", retriever=Stated(value="bm25 1"), generator=NO, prompt=NO, settings={}
         ),
@@ -285,7 +285,7 @@ def test_a_benchmark_whose_cases_are_others_is_found(made: Made) -> None:
     benchmark = store.get_record(Benchmark, made.blobs["benchmark"])
     others = store.put_lines([Case(query_id="q1", query="first?"), Case(query_id="q2", query="second?")])
     forged = store.put_record(msgspec.structs.replace(benchmark, blob=others))
-    sealed = made.freeze(subject=msgspec.structs.replace(made.subject, benchmark=forged))
+    sealed = made.freeze(objects={"benchmark": forged})
     with pytest.raises(IntegrityError, match=r"benchmark\.cases_digest") as caught:
         verify(store, sealed.digest)
     assert caught.value.field == "benchmark.cases_digest"

@@ -53,7 +53,7 @@ def fill(store: Store) -> dict[str, Digest]:
         made[role] = store.put_record(record)
     made["subject"] = store.put_record(
         Subject(
-            corpus=corpus.digest, segmentation=Stated(value=segmentation.identity()), benchmark=made["benchmark"],
+            corpus=corpus.digest, segmentation=Stated(value=segmentation.identity()), benchmark=benchmark.identity(),
             system=SystemIdentity(name="s", adapter="python", retriever=NO, generator=NO, prompt=NO, settings={}),
             as_of="2026-08-01T00:00:00Z", seed=0, repeats=1, top_k=1, history="none", timeout_s=1.0,
             redaction=digest_text("no such blob: its digest is enough"),
@@ -306,7 +306,7 @@ def test_files_of_killed_writers_are_counted_and_left(store: Store) -> None:
 
 CONTENT = {
     ("Corpus", "digest"), ("Segmentation", "corpus"), ("Segmentation", "passages_digest"), ("Benchmark", "corpus"),
-    ("Benchmark", "cases_digest"), ("Subject", "corpus"), ("Run", "content"), ("ScoreTable", "content"),
+    ("Benchmark", "cases_digest"), ("Subject", "benchmark"), ("Subject", "corpus"), ("Run", "content"), ("ScoreTable", "content"),
     ("TraceContent", "redaction"), ("CorpusEntry", "text_digest"), ("CorpusEntry", "auth_digest"),
     ("CorpusEntry", "meta_digest"), ("Observation", "evidence_ref"), ("Judgement", "judge"),
     ("JudgeIdentity", "prompt"),
