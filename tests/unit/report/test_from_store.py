@@ -8,14 +8,14 @@ import msgspec
 import pytest
 from tests.unit.report import sample
 
-LINES = ("observations", "runtime", "estimates", "fates", "survival")
-
 from ragassay import corpus, report
 from ragassay.errors import IntegrityError, StoreError
 from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of, digest_set
 from ragassay.report.material import Material
 from ragassay.store import Store
+
+LINES = ("observations", "runtime", "estimates", "fates", "survival")
 
 
 def stored(path: Path) -> tuple[Store, Material, Digest, Digest]:
