@@ -1,0 +1,170 @@
+"""What must hold for every ranking measure, on generated lists: range, order, swaps, appending, nesting, bounds."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragassay.measures import Outcome, declaration, evaluate, one_list, parse
+from ragassay.measures.bounds import Bounds, bounds, mean_bounds
+from ragassay.measures.lists import Lists
+
+RANKING = [
+    "recall(rel=1)@3", "recall(rel=2)", "hit(rel=1)@2", "precision(rel=2)@3", "r_precision(rel=1)", "rr(rel=1)@3",
+    "ap(rel=1)", "ap(rel=2)@3", "ndcg", "ndcg@3", "ndcg(gain=exp)@3", "rbp(p=0.7,rel=1)", "rbp(max=3,p=0.7)@3",
+    "err(max=3)@4", "bpref(rel=1)", "infap(rel=1)", "set_precision(rel=1)", "set_f1(rel=1)", "set_ap(rel=1)",
+]  # fmt: skip
+OTHERS = ["judged@3", "judged(over=retrieved)@3", "rbp_residual(p=0.7)", "harmful@3"]
+SETS = {"set_precision", "set_f1", "set_ap"}
+grades = st.lists(st.one_of(st.none(), st.integers(-1, 3)), max_size=7)
+extra = st.lists(st.integers(-1, 3), max_size=4)
+
+
+def outcome(measure: str, ranked: list[int | None], more: list[int]) -> Outcome:
+    labels = [grade for grade in ranked if grade is not None] + more
+    return one_list(
+        measure, [grade or 0 for grade in ranked], [grade is not None and grade >= 0 for grade in ranked], labels
+    )
+
+
+@pytest.mark.parametrize("measure", RANKING + OTHERS)
+@given(ranked=grades, more=extra)
+def test_in_its_declared_range_or_undefined(measure: str, ranked: list[int | None], more: list[int]) -> None:
+    found = outcome(measure, ranked, more)
+    declared = declaration(parse(measure).name)
+    if found.status == "undefined":
+        assert found.reason
+        assert found.value is None
+    else:
+        assert declared.low <= found.value <= declared.high + 1e-12
+        assert found.value == pytest.approx(found.numerator / found.denominator)
+
+
+@pytest.mark.parametrize("measure", RANKING)
+@given(ranked=grades, more=extra, at=st.integers(0, 5))
+def test_moving_a_better_item_up_never_lowers(measure: str, ranked: list[int | None], more: list[int], at: int) -> None:
+    """Among judged items: an unjudged one is skipped by bpref and infap and so may not be swapped there."""
+    ranked = [max(grade or 0, 0) for grade in ranked]
+    if at + 1 >= len(ranked):
+        return
+    worse = sorted(ranked[at : at + 2])
+    better = worse[::-1]
+    low = outcome(measure, [*ranked[:at], *worse, *ranked[at + 2 :]], more).value
+    high = outcome(measure, [*ranked[:at], *better, *ranked[at + 2 :]], more).value
+    assert (low is None) == (high is None)
+    if low is not None:
+        assert high >= low - 1e-12
+
+
+@pytest.mark.parametrize("measure", [one for one in RANKING if parse(one).name not in SETS])
+@given(ranked=grades, more=extra, count=st.integers(1, 4))
+def test_appending_unjudged_items_changes_nothing(
+    measure: str, ranked: list[int | None], more: list[int], count: int
+) -> None:
+    assert outcome(measure, ranked, more) == outcome(measure, [*ranked, *[None] * count], more)
+
+
+@pytest.mark.parametrize(
+    "name", ["recall(rel=1)", "hit(rel=1)", "rr(rel=1)", "ap(rel=1)", "rbp(p=0.7,rel=1)", "err(max=3)"]
+)
+@given(ranked=grades, more=extra)
+def test_cut_offs_are_nested(name: str, ranked: list[int | None], more: list[int]) -> None:
+    values = [outcome(f"{name}@{k}", ranked, more).value for k in range(1, 9)]
+    if values[0] is not None:
+        assert all(low <= high + 1e-12 for low, high in itertools.pairwise(values))
+        assert values[-1] == pytest.approx(outcome(name, ranked, more).value)
+
+
+@pytest.mark.parametrize("measure", RANKING)
+@settings(max_examples=30)
+@given(
+    ranked=st.lists(st.one_of(st.none(), st.integers(-1, 2)), max_size=5),
+    more=st.lists(st.integers(0, 2), max_size=3),
+)
+def test_bounds_are_those_of_all_completions(measure: str, ranked: list[int | None], more: list[int]) -> None:
+    """Brute force over every grade of every unjudged item: contained, and sharp at both ends."""
+    found = bounds(parse(measure), lists_of(ranked, more), 0, greatest=2)
+    unjudged = [at for at, grade in enumerate(ranked) if grade is None or grade < 0]
+    values = []
+    for completion in itertools.product(range(3), repeat=len(unjudged)):
+        whole = list(ranked)
+        for at, grade in zip(unjudged, completion, strict=True):
+            whole[at] = grade
+        value = outcome(measure, whole, more).value
+        if value is not None:
+            values.append(value)
+    if values:
+        assert found == (pytest.approx(min(values)), pytest.approx(max(values)))
+    else:
+        assert found == Bounds(None, None)
+
+
+def lists_of(ranked: list[int | None], more: list[int]) -> Lists:
+    rows = [at for at, grade in enumerate(ranked) if grade is not None]
+    labels = sorted([ranked[at] for at in rows] + more, reverse=True)
+    return Lists(
+        queries=1,
+        retrieved=np.array([len(ranked)]),
+        query=np.zeros(len(rows), np.int64),
+        rank=np.array(rows, np.int64) + 1,
+        grade=np.array([ranked[at] for at in rows], np.int64),
+        label_query=np.zeros(len(labels), np.int64),
+        label_grade=np.array(labels, np.int64),
+    )
+
+
+def test_measures_without_bounds_say_so() -> None:
+    for measure in ("judged@3", "rbp_residual(p=0.5)", "ndcg(list=condensed)"):
+        with pytest.raises(ValueError, match="no bounds"):
+            bounds(parse(measure), lists_of([None], []), 0, 2)
+
+
+def test_bounds_of_a_mean() -> None:
+    values = np.array([0.2, 0.4])
+    assert mean_bounds(values, 2, 0.0, 1.0) == pytest.approx((0.15, 0.65))
+    assert mean_bounds(values, 0, 0.0, 1.0, each=(values - 0.1, values + 0.1)) == pytest.approx((0.2, 0.4))
+    assert mean_bounds(values[:0], 0, 0.0, 1.0) is None
+
+
+tied_runs = st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 2), min_size=1)
+
+
+@settings(max_examples=60)
+@given(run=tied_runs, qrels=st.dictionaries(st.sampled_from("abcxy"), st.integers(0, 3), min_size=1))
+def test_the_range_over_ties_is_that_of_all_orders(run: dict[str, int], qrels: dict[str, int]) -> None:
+    measures = ["ap", "rr", "ndcg", "recall@2", "precision@2", "bpref", "rbp(p=0.5)", "err(max=3)"]
+    result = evaluate({"q": qrels}, {"q": {item: float(score) for item, score in run.items()}}, measures)
+    groups = [[item for item in run if run[item] == score] for score in (2, 1, 0)]
+    for measure in result.measures:
+        values = []
+        for orders in itertools.product(*map(itertools.permutations, groups)):
+            ranked = [qrels.get(item) for order in orders for item in order]
+            rest = [grade for item, grade in qrels.items() if item not in run]
+            values.append(outcome(str(measure), ranked, rest).value)
+        summary = result.summary(measure)
+        if summary.value is not None and any(len(group) > 1 for group in groups):
+            assert summary.ties == (pytest.approx(min(values)), pytest.approx(max(values)))
+        else:
+            assert summary.ties is None
+
+
+columns = st.lists(
+    st.tuples(st.sampled_from("pqr"), st.sampled_from(["a", "b", "cc", "long-identifier-1", "long-identifier-2"]),
+              st.sampled_from([0.0, 1.0, 2.5])),
+    min_size=1, max_size=20, unique_by=lambda row: row[:2],
+).flatmap(lambda rows: st.tuples(st.just(rows), st.permutations(rows)))  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(columns)
+def test_the_order_of_rows_does_not_matter(
+    pair: tuple[list[tuple[str, str, float]], list[tuple[str, str, float]]],
+) -> None:
+    qrels = {"p": {"a": 1, "long-identifier-1": 2}, "q": {"b": 1}, "r": {"zz": 1}}
+    first, second = (evaluate(qrels, tuple(zip(*rows, strict=True)), ["ap", "ndcg@2", "rr"]) for rows in pair)
+    assert first.summaries() == second.summaries()
+    assert first.tie_rate == second.tie_rate
