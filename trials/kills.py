@@ -29,10 +29,6 @@ def kill_at(point: str, time_number: int) -> Callable[[str], None]:
     return hook
 
 
-def watch(_: str) -> None:
-    """A hook that does nothing, but makes the journal write each line in two pieces."""
-
-
 def run_kills(*, kills: int, runs: int, questions: int, seed: int, times: tuple[int, ...]) -> list[tuple[str, str]]:
     """The trial; figures as (what, value). Raises TrialError when a promise is broken.
 
@@ -66,6 +62,7 @@ def run_kills(*, kills: int, runs: int, questions: int, seed: int, times: tuple[
     equal = totals["runs"] + len(points)
     return [
         ("random kills", str(totals["kills"])),
+        ("of them while questions were in flight", str(totals["busy"])),
         ("runs that they were spread over", str(totals["runs"])),
         ("processes", str(totals["lives"])),
         ("questions a run", str(questions)),
@@ -84,9 +81,8 @@ def run_kills(*, kills: int, runs: int, questions: int, seed: int, times: tuple[
 def random_run(trial: Trial, chance: random.Random, *, most: int) -> None:
     """Kill a run up to `most` times at random moments, then let it finish."""
     while trial.kills < most:
-        hook = watch if chance.random() < 0.5 else None
-        more = {"on_point": hook} if hook else {}
-        code = trial.live(kill_after_s=chance.uniform(0.005, 0.12), **more)
+        since = chance.choice(("", "open", "before_ask", "before_ask", "after_answer", "after_answer"))
+        code = trial.live(kill_after_s=chance.uniform(0, 0.06 if since else 0.1), since=since)
         if code == 0:
             return
         promise(code == -signal.SIGKILL, f"{trial.name}: a life ended with {code}: {trial.error}")

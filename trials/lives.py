@@ -121,15 +121,26 @@ class Trial:
         self,
         *,
         kill_after_s: float | None = None,
+        since: str = "",
         on_point: Callable[[str], None] = no_point,
         prepare: Callable[[], None] | None = None,
     ) -> int:
-        """One process that goes on with the run: 0 finished, -9 killed, 2 stopped by an error that is ours."""
+        """One process that goes on with the run: 0 finished, -9 killed, 2 stopped by an error that is ours.
+
+        It is killed so long after it was started or, with `since`, after it first got to that point.
+        """
         ours, theirs = os.pipe()
+        opened, opening = os.pipe()
         child = os.fork()
         if child == 0:
-            os._exit(self._child(on_point, prepare, theirs))
+            os.close(opened)
+            hook = _telling(since, opening) if since else on_point
+            os._exit(self._child(hook, prepare, theirs))
         os.close(theirs)
+        os.close(opening)
+        if since:
+            os.read(opened, 1)
+        os.close(opened)
         if kill_after_s is not None:
             time.sleep(kill_after_s)
             os.kill(child, signal.SIGKILL)
@@ -181,7 +192,7 @@ class Trial:
     def check(self, reference: Digest, *, questions: int) -> dict[str, int]:
         """All promises of a run that was ended and resumed; figures for the table."""
         seen = self.counts()
-        duplicates = in_flight = 0
+        duplicates = in_flight = busy = 0
         for number, asked in enumerate(seen):
             before, after = self.lives[number], self.lives[number + 1]
             again = before & set(asked)
@@ -192,6 +203,7 @@ class Trial:
             lost = set(asked) - after
             promise(len(lost) <= CONCURRENCY, f"{self.name}: life {number} had {len(lost)} questions in flight")
             in_flight += len(lost)
+            busy += bool(lost) and self.killed[number]
         total = sum(sum(one.values()) for one in seen)
         duplicates = total - questions
         promise(duplicates == in_flight, f"{self.name}: {duplicates} asked twice, {in_flight} were in flight")
@@ -200,10 +212,22 @@ class Trial:
         run = seal.verify_run(store, digest)
         promise(run.content == reference, f"{self.name}: the content digest is {run.content}, not {reference}")
         promise(run.answered == run.questions == questions, f"{self.name}: {run.answered} of {run.questions} answered")
-        return {"kills": self.kills, "lives": len(seen), "duplicates": duplicates, "asked": total}
+        return {"kills": self.kills, "busy": busy, "lives": len(seen), "duplicates": duplicates, "asked": total}
 
     def remove(self) -> None:
         shutil.rmtree(self.folder)
+
+
+def _telling(point: str, descriptor: int) -> Callable[[str], None]:
+    """A hook that says when a point is first reached; as any hook, it makes the journal write a line in two pieces."""
+    told: list[str] = []
+
+    def hook(name: str) -> None:
+        if name == point and not told:
+            told.append(name)
+            os.write(descriptor, b".")
+
+    return hook
 
 
 def reference_digest(base: Path, folder: Path, protocol: Digest, port: int, questions: int) -> Digest:
