@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from trials import store_kills
 from trials.disks import run_disks
 from trials.kills import run_kills
 from trials.lives import TrialError
@@ -33,7 +34,10 @@ def main() -> int:
     width = max(len(what) for what, _ in figures)
     for what, value in figures:
         print(f"{what:<{width}}  {value}")
-    return 0
+    if given.short:
+        return 0
+    print("writers of one store, killed:")
+    return store_kills.main([])
 
 
 if __name__ == "__main__":

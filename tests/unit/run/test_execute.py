@@ -167,7 +167,7 @@ def test_async_callables_that_hang_raise_or_refuse_to_stop(small: Small) -> None
 
     system = PythonSystem(answer, own_loop=True)
     start = time.monotonic()
-    run, _ = go(small, system, small.seal(system.identity, timeout_s=0.4), error_budget=6, concurrency=1)
+    run, _ = go(small, system, small.seal(system.identity, timeout_s=0.8), error_budget=6, concurrency=1)
     took = time.monotonic() - start
     found = [one.failure.cause if one.failure else None for one in contents(small, run)]
     assert found[0] == "timeout"
