@@ -40,12 +40,13 @@ def texts_of(column: Column, name: str) -> Texts:
 
 
 def _fixed_width(array: NDArray[np.bytes_]) -> Texts:
-    width = max(1, array.dtype.itemsize)
+    given = max(1, array.dtype.itemsize)
+    width = max(8, given)
     buffer = np.zeros(len(array) * width + 2 * PAD, np.uint8)
-    body = buffer[PAD : PAD + len(array) * width]
-    body[:] = np.ascontiguousarray(array).view(np.uint8)
+    body = buffer[PAD : PAD + len(array) * width].reshape(-1, width)
+    body[:, :given] = np.ascontiguousarray(array).view(np.uint8).reshape(-1, given)
     start = PAD + np.arange(len(array), dtype=np.int64) * width
-    return Texts(buffer, start, start + np.char.str_len(array))
+    return Texts(buffer, start, start + np.char.str_len(array), width)
 
 
 def _encoded(value: object, name: str) -> bytes:
@@ -150,7 +151,7 @@ def _ranked(
     def work(cut: tuple[int, int]) -> Piece:
         low, high = cut
         rows = slice(int(edges[low]), int(edges[high]))
-        part = Texts(items.buffer, items.start[rows], items.end[rows])
+        part = items.part(rows.start, rows.stop)
         block = Block(begin[low:high] - edges[low], number[held[low:high]], part, scores[rows])
         return Piece(rank(block, labels, precisions, strict=strict), tuple(names[one] for one in held[low:high]), ())
 

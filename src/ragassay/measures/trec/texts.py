@@ -26,6 +26,8 @@ class Texts:
     buffer: Bytes
     start: Ints
     end: Ints
+    stride: int = 0
+    """Where not 0: text i begins at start[0] + i * stride, and zeros follow it up to the next; at least 8."""
 
     def __len__(self) -> int:
         return len(self.start)
@@ -42,6 +44,10 @@ class Texts:
     def text(self, row: int) -> bytes:
         """One text."""
         return bytes(self.buffer[self.start[row] : self.end[row]])
+
+    def part(self, low: int, high: int) -> Texts:
+        """The texts of the rows low to high."""
+        return Texts(self.buffer, self.start[low:high], self.end[low:high], self.stride)
 
     @classmethod
     def pack(cls, texts: Iterable[bytes]) -> Texts:
@@ -63,6 +69,9 @@ def word(texts: Texts, rows: Ints, nth: int) -> Words:
 
 def heads(texts: Texts) -> Words:
     """The first 8 bytes of each text as a number, zeros past the end; exact for texts of up to 8 bytes."""
+    if texts.stride and len(texts):
+        table = np.ndarray((len(texts),), np.dtype("<u8"), texts.buffer, int(texts.start[0]), (texts.stride,))
+        return table.copy()
     length = np.minimum(texts.end - texts.start, 8)
     found: Words = texts.words[texts.start]
     found &= _KEEP_FIRST[length]
