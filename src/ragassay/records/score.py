@@ -150,6 +150,9 @@ class ScoreTable(Record, frozen=True, kw_only=True):
     """A run under a scoring layer. `content` covers all but the runtime observations."""
 
     run: Digest
+    """`Run.identity()`: the same for an identical rerun."""
+    run_record: Digest
+    """The record of the very run whose measurements `runtime` holds."""
     scoring: Digest
     content: Digest
     observations: Digest

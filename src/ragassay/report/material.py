@@ -52,7 +52,7 @@ class Material:
 def load(store: Store, scores: Digest) -> Material:
     """All records that one score table stands on. Raises IntegrityError for a damaged or missing blob."""
     table = store.get_record(ScoreTable, scores)
-    run = _run(store, table)
+    run = store.get_record(Run, table.run_record)
     protocol = store.get_record(Protocol, run.protocol)
     subject = store.get_record(Subject, run.subject)
     corpus = store.get_record(Corpus, _object(protocol, "corpus"))
@@ -92,17 +92,3 @@ def _object(protocol: Protocol, role: str) -> Digest:
             f"the protocol does not say where its {role} is", hint="seal it again: `ragassay seal` records that"
         )
     return Digest(found)
-
-
-def _run(store: Store, table: ScoreTable) -> Run:
-    """The run record behind a score table, which names the run's identity (the same for an identical rerun)."""
-    if table.run in store:
-        return store.get_record(Run, table.run)
-    for ref in store.refs("run/"):
-        run = store.get_record(Run, ref.digest)
-        if run.identity() == table.run:
-            return run
-    raise StoreError(
-        f"no run in this store has the identity {table.run} that these scores name",
-        hint="was its name removed? `ragassay store check` lists what is there; score the run again",
-    )

@@ -104,6 +104,7 @@ def _write(
     }
     made = ScoreTable(
         run=run.identity(),
+        run_record=digest_of(run),
         scoring=scoring_digest,
         content=_content(store, blobs),
         runtime=store.put_lines(runtime),

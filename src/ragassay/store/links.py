@@ -59,7 +59,7 @@ FIELDS: dict[type[Record], dict[str, Target]] = {
         "envelope": _record(Envelope),
     },
     ScoreTable: {
-        "run": _record(Run, optional=True),
+        "run_record": _record(Run),
         "scoring": _record(Scoring),
         "observations": _lines(Observation),
         "runtime": _lines(Observation),

@@ -560,7 +560,7 @@ def material(**changed: Any) -> Material:
         envelope=digest("envelope"),
     )
     blobs = {name: digest(name) for name in ("content", "observations", "runtime", "estimates", "fates", "survival")}
-    table = ScoreTable(run=run.identity(), scoring=digest_of(scoring), questions=11, **blobs)
+    table = ScoreTable(run=run.identity(), run_record=digest_of(run), scoring=digest_of(scoring), questions=11, **blobs)
     held = [
         Passage(
             passage_id=f"{n}#{w}",

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.report import sample
 
 from ragassay import corpus, report
-from ragassay.errors import IntegrityError, StoreError
+from ragassay.errors import IntegrityError
 from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of, digest_set
 from ragassay.report.material import Material
@@ -41,7 +41,7 @@ def stored(path: Path) -> tuple[Store, Material, Digest, Digest]:
     )  # fmt: skip
     run_digest = store.put_record(run)
     table = msgspec.structs.replace(
-        made.table, run=run.identity(), scoring=store.put_record(made.scoring),
+        made.table, run=run.identity(), run_record=run_digest, scoring=store.put_record(made.scoring),
         **{name: store.put_lines(getattr(made, name)) for name in LINES},
     )  # fmt: skip
     scores = store.put_record(table)
@@ -73,12 +73,8 @@ def test_a_flipped_byte_is_found_before_anything_is_shown(tmp_path: Path) -> Non
         report.scorecard(store, scores)
 
 
-def test_scores_of_a_run_that_nobody_names_say_what_to_do(tmp_path: Path) -> None:
+def test_two_identical_runs_in_one_store_each_keep_their_own_record(tmp_path: Path) -> None:
     store, made, _, _ = stored(tmp_path / "store")
-    orphan = msgspec.structs.replace(
-        made.table, run=sample.digest("elsewhere"),
-        **{name: store.put_lines(()) for name in LINES},
-    )  # fmt: skip
-    with pytest.raises(StoreError, match="no run in this store") as caught:
-        report.scorecard(store, store.put_record(orphan))
-    assert caught.value.hint
+    other = msgspec.structs.replace(made.table, run_record=sample.digest("elsewhere"))
+    with pytest.raises(IntegrityError, match="missing from the store"):
+        report.scorecard(store, store.put_record(other))

@@ -90,7 +90,7 @@ def fill(store: Store) -> dict[str, Digest]:
         made[role] = store.put_lines([]) if not number else made["observations"]
     made["scores"] = store.put_record(
         ScoreTable(
-            run=run.identity(), scoring=made["scoring"], content=digest_set([]), questions=1,
+            run=run.identity(), run_record=made["run"], scoring=made["scoring"], content=digest_set([]), questions=1,
             **{role: made[role] for role in ("observations", "runtime", "estimates", "fates", "survival")},
         )
     )  # fmt: skip
@@ -306,7 +306,7 @@ def test_files_of_killed_writers_are_counted_and_left(store: Store) -> None:
 
 CONTENT = {
     ("Corpus", "digest"), ("Segmentation", "corpus"), ("Segmentation", "passages_digest"), ("Benchmark", "corpus"),
-    ("Benchmark", "cases_digest"), ("Subject", "benchmark"), ("Subject", "corpus"), ("Run", "content"), ("ScoreTable", "content"),
+    ("Benchmark", "cases_digest"), ("Subject", "benchmark"), ("ScoreTable", "run"), ("Subject", "corpus"), ("Run", "content"), ("ScoreTable", "content"),
     ("TraceContent", "redaction"), ("CorpusEntry", "text_digest"), ("CorpusEntry", "auth_digest"),
     ("CorpusEntry", "meta_digest"), ("Observation", "evidence_ref"), ("Judgement", "judge"),
     ("JudgeIdentity", "prompt"),
