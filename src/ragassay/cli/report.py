@@ -61,7 +61,9 @@ def write_report(card: Scorecard, out: Path, formats: tuple[Format, ...]) -> lis
     """The files of a scorecard in a folder, the HTML first."""
     makers = {
         "html": lambda: ragassay.report.html(card),
-        "json": lambda: json_module.dumps(ragassay.report.to_json(card), ensure_ascii=False, indent=1) + "\n",
+        "json": lambda: (
+            json_module.dumps(ragassay.report.to_json(card), ensure_ascii=False, separators=(",", ":")) + "\n"
+        ),
         "md": lambda: ragassay.report.markdown(card),
     }
     paths = []
