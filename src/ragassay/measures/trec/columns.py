@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.errors import InputError
 from ragassay.measures.lists import Floats, Ints
-from ragassay.measures.trec.labels import DuplicateLabelError, Labels, numbered
+from ragassay.measures.trec.labels import DuplicateLabelError, Labels
 from ragassay.measures.trec.ranks import Block, Precision, rank
 from ragassay.measures.trec.run import Piece, RunRows, in_order, together
-from ragassay.measures.trec.texts import PAD, Texts
+from ragassay.measures.trec.texts import PAD, Texts, changes
 
 Column = NDArray[np.generic] | Sequence[object] | Texts
 _ROWS = 1 << 15
@@ -69,7 +70,8 @@ def labels_of(queries: Column, items: Column, grades: Column) -> Labels:
     if np.any(values != np.floor(values)):
         raise InputError("grades must be whole numbers", field="grade")
     texts = texts_of(queries, "query"), texts_of(items, "item")
-    _same_length(texts[0], texts[1], values)
+    if not len(texts[0]) == len(texts[1]) == len(values):
+        raise _lengths(len(texts[0]), len(texts[1]), len(values))
     try:
         return Labels.of(*texts, values.astype(np.int64))
     except DuplicateLabelError as error:
@@ -89,12 +91,13 @@ def run_from_dict(
     run: Mapping[str, Mapping[str, float]], labels: Labels, precisions: tuple[Precision, ...] = ("double",)
 ) -> RunRows:
     """The judged rows of {query: {item: score}}."""
-    names = [_encoded(query, "query") for query in run]
-    sizes = np.array([len(own) for own in run.values()], np.int64)
-    index = np.repeat(np.arange(len(names)), sizes)
-    items = Texts.pack(_encoded(item, "item") for own in run.values() for item in own)
-    scores = np.fromiter((score for own in run.values() for score in own.values()), np.float64, int(sizes.sum()))
-    return _ranked(index, names, items, _finite(scores), labels, precisions, strict=False, threads=None)
+    held = [(query, own) for query, own in run.items() if own]
+    sizes = np.array([len(own) for _, own in held], np.int64)
+    names = [_encoded(query, "query") for query, _ in held]
+    items = [item for _, own in held for item in own]
+    scores = np.fromiter((score for _, own in held for score in own.values()), np.float64, len(items))
+    rows = _Rows(np.cumsum(sizes) - sizes, names, items, _finite(scores))
+    return _ranked(rows, labels, precisions, strict=False, threads=None)
 
 
 def run_of(
@@ -113,49 +116,78 @@ def run_of(
         InputError: a score that is not finite, or with `strict` an item that stands twice in a list.
     """
     values = _finite(_numbers(scores, "score"))
-    names_column, items_column = texts_of(queries, "query"), texts_of(items, "item")
-    _same_length(names_column, items_column, values)
-    index, names = numbered(names_column)
-    if np.any(index[1:] < index[:-1]):
-        order = np.argsort(index, kind="stable")
-        index, items_column, values = index[order], items_column.take(order), values[order]
-    return _ranked(index, names, items_column, values, labels, precisions, strict=strict, threads=threads)
+    start, names = _blocks(queries)
+    if not len(queries) == len(items) == len(values):
+        raise _lengths(len(queries), len(items), len(values))
+    if len(set(names)) < len(names):
+        start, names, order = _sorted(start, names, len(values))
+        values = values[order]
+        items = items.take(order) if isinstance(items, Texts) else np.asarray(items, dtype=_kind(items))[order]
+    rows = _Rows(start, names, items, values)
+    return _ranked(rows, labels, precisions, strict=strict, threads=threads)
+
+
+class _Rows(NamedTuple):
+    """Whole lists one after another: where each begins, its query, and the rows' items and scores."""
+
+    start: Ints
+    names: list[bytes]
+    items: Column
+    scores: Floats
+
+    def texts(self, low: int, high: int) -> Texts:
+        """Items of the rows low to high."""
+        if isinstance(self.items, Texts):
+            return self.items.part(low, high)
+        return texts_of(self.items[low:high], "item")
+
+
+def _kind(items: Sequence[object] | NDArray[np.generic]) -> np.dtype[np.generic]:
+    return items.dtype if isinstance(items, np.ndarray) else np.dtype(object)
+
+
+def _blocks(queries: Column) -> tuple[Ints, list[bytes]]:
+    """Where a query begins that differs from the row before, and its name."""
+    if isinstance(queries, np.ndarray) and queries.dtype.kind == "S" and queries.ndim == 1 and len(queries):
+        start = np.concatenate((np.zeros(1, np.int64), np.flatnonzero(queries[1:] != queries[:-1]) + 1))
+        return start, queries[start].tolist()
+    texts = texts_of(queries, "query")
+    start = changes(texts)
+    return start, [texts.text(row) for row in start.tolist()]
+
+
+def _sorted(start: Ints, names: list[bytes], rows: int) -> tuple[Ints, list[bytes], Ints]:
+    """Starts and names with each query in one place, and the order of rows that puts it there."""
+    seen: dict[bytes, int] = {}
+    block = np.array([seen.setdefault(name, len(seen)) for name in names], np.int64)
+    index = np.repeat(block, np.diff(np.append(start, rows)))
+    sizes = np.bincount(index, minlength=len(seen))
+    return np.cumsum(sizes) - sizes, list(seen), np.argsort(index, kind="stable")
 
 
 def _ranked(
-    index: Ints,
-    names: list[bytes],
-    items: Texts,
-    scores: Floats,
-    labels: Labels,
-    precisions: tuple[Precision, ...],
-    *,
-    strict: bool,
-    threads: int | None,
+    rows: _Rows, labels: Labels, precisions: tuple[Precision, ...], *, strict: bool, threads: int | None
 ) -> RunRows:
-    """Rank whole lists, some thousand rows at a time; `index` is the number of each row's query and ascends."""
+    """Rank whole lists, some thousand rows at a time."""
     labels.prepare()
-    sizes = np.bincount(index, minlength=len(names))
-    number = np.array([labels.number.get(name, -1) for name in names], np.int64)
-    held = np.flatnonzero(sizes)
-    begin = (np.cumsum(sizes) - sizes)[held]
-    edges = np.append(begin, len(items))
+    total = len(rows.scores)
+    number = np.array([labels.number.get(name, -1) for name in rows.names], np.int64)
+    edges = np.append(rows.start, total)
 
     def cuts() -> Iterator[tuple[int, int]]:
         low = 0
-        while low < len(held):
+        while low < len(rows.names):
             high = max(low + 1, int(np.searchsorted(edges, edges[low] + _ROWS, side="right")) - 1)
-            yield low, min(high, len(held))
-            low = min(high, len(held))
+            yield low, min(high, len(rows.names))
+            low = min(high, len(rows.names))
 
     def work(cut: tuple[int, int]) -> Piece:
         low, high = cut
-        rows = slice(int(edges[low]), int(edges[high]))
-        part = items.part(rows.start, rows.stop)
-        block = Block(begin[low:high] - edges[low], number[held[low:high]], part, scores[rows])
-        return Piece(rank(block, labels, precisions, strict=strict), tuple(names[one] for one in held[low:high]), ())
+        first, last = int(edges[low]), int(edges[high])
+        block = Block(rows.start[low:high] - first, number[low:high], rows.texts(first, last), rows.scores[first:last])
+        return Piece(rank(block, labels, precisions, strict=strict), tuple(rows.names[low:high]), ())
 
-    pieces = list(in_order(work, cuts(), len(items) > 2 * _ROWS, threads))
+    pieces = list(in_order(work, cuts(), total > 2 * _ROWS, threads))
     return together(pieces, labels, precisions, set())
 
 
@@ -176,9 +208,8 @@ def _finite(scores: Floats) -> Floats:
     return scores
 
 
-def _same_length(queries: Texts, items: Texts, values: Floats) -> None:
-    if not len(queries) == len(items) == len(values):
-        raise InputError(
-            f"columns of different lengths: {len(queries)}, {len(items)} and {len(values)}",
-            hint="query, item and grade or score have one row each",
-        )
+def _lengths(queries: int, items: int, values: int) -> InputError:
+    return InputError(
+        f"columns of different lengths: {queries}, {items} and {values}",
+        hint="query, item and grade or score have one row each",
+    )

@@ -25,6 +25,7 @@ from ragassay.measures.trec.texts import PAD, changes
 
 Progress = Callable[[int, int], None]
 Part_ = TypeVar("Part_")
+Result = TypeVar("Result")
 _SAMPLES = 256
 
 
@@ -87,7 +88,7 @@ def read_run(
     labels.prepare()
     with Source(path) as source:
         scattered = _is_scattered(source)
-        parts = _gathered(source, piece) if scattered else _plain(source, piece)
+        parts = _gathered(source, piece, threads) if scattered else _plain(source, piece)
 
         def work(part: Part) -> Piece:
             return _piece(source, part, labels, precisions, strict)
@@ -108,12 +109,12 @@ def _plain(source: Source, size: int) -> Iterator[Part]:
 
 
 def in_order(
-    work: Callable[[Part_], Piece],
+    work: Callable[[Part_], Result],
     parts: Iterable[Part_],
     many: bool,
     threads: int | None,
     done: Callable[[Part_], None] | None = None,
-) -> Iterator[Piece]:
+) -> Iterator[Result]:
     """The parts' results in their order, worked on by `threads` workers (default: the cores) if there are `many`.
 
     Only a few parts are in work at once, so that memory stays flat.
@@ -126,7 +127,7 @@ def in_order(
                 done(part)
         return
     with ThreadPoolExecutor(workers, thread_name_prefix="measure") as pool:
-        waiting: deque[tuple[Part_, Future[Piece]]] = deque()
+        waiting: deque[tuple[Part_, Future[Result]]] = deque()
         try:
             for part in parts:
                 waiting.append((part, pool.submit(work, part)))
@@ -301,18 +302,20 @@ def _is_scattered(source: Source) -> bool:
     return again > 2
 
 
-def _gathered(source: Source, size: int) -> Iterator[Part]:
+def _gathered(source: Source, size: int, threads: int | None) -> Iterator[Part]:
     """Parts of whole queries whose lines may be anywhere, from an index of all blocks of lines."""
     number: dict[bytes, int] = {}
     owners, starts, ends = [], [], []
-    for piece in source.pieces(size):
+
+    def index(piece: Range) -> tuple[list[bytes], Ints, int]:
         queries, line = first_fields(padded(source.read(piece)))
         first = changes(queries)
-        names = [queries.text(row) for row in first.tolist()]
+        return [queries.text(row) for row in first.tolist()], line[first] - PAD + piece.start, piece.end
+
+    for names, begin, last in in_order(index, source.pieces(size), source.size > 2 * PIECE, threads):
         owners.append(np.array([number.setdefault(name, len(number)) for name in names], np.int64))
-        begin = line[first] - PAD + piece.start
         starts.append(begin)
-        ends.append(np.append(begin[1:], piece.end))
+        ends.append(np.append(begin[1:], last))
     owner, start, end = (np.concatenate(parts) for parts in (owners, starts, ends))
     order = np.argsort(owner, kind="stable")
     owner, start, end = owner[order], start[order], end[order]
