@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ragassay.errors import UsageError
-from ragassay.measures.evaluate import Evaluation, Summary, load_labels, load_run, score
+from ragassay.measures.evaluate import Evaluation, Summary, load_labels, load_run, refuse_others, score
 from ragassay.measures.spelling import Measure, parse
 from ragassay.measures.trec.output import trec_lines
 from ragassay.measures.trec.ranks import Precision
@@ -63,6 +63,7 @@ def measure_runs(
     """
     check_runs(qrels, runs)
     wanted = measures_of(spellings, mode=mode, rel=rel)
+    refuse_others(wanted)
     labels = load_labels(qrels)
     evaluations = []
     for run in runs:

@@ -184,13 +184,14 @@ def evaluate(
         raise UsageError("no measure was asked for", hint="as in -m ndcg@10 -m recall@100")
     if not isinstance(rel, int) or rel < 1:
         raise UsageError(f"the least relevant grade is {rel!r}", hint="a whole number from 1 on")
-    _check(wanted)
+    refuse_others(wanted)
     labels = load_labels(qrels)
     rows = load_run(run, labels, wanted, threads=threads, progress=progress)
     return score(rows, wanted, complete=complete, depth=depth)
 
 
-def _check(wanted: tuple[Measure, ...]) -> None:
+def refuse_others(wanted: tuple[Measure, ...]) -> None:
+    """An error for measures that judgements and a run cannot give, before any file is read."""
     for one in wanted:
         if one.name == "harmful":
             raise UsageError(
