@@ -29,7 +29,7 @@ def find_chromium() -> str:
     return named or next((found for name in NAMES if (found := shutil.which(name))), "")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # no longer: while Playwright runs, no other test can start an event loop
 def browser() -> Iterator[Any]:
     where = find_chromium()
     if not where:
