@@ -256,8 +256,11 @@ async def evaluate(
 def evaluate_sync(cases: Cases, system: Callable[..., Any] | System, **arguments: Any) -> Assayed:
     """`evaluate` for code that cannot await; works inside a running event loop and in a notebook.
 
-    The work runs in a loop of its own in another thread; no running loop is patched.
+    The work runs in a loop of its own in another thread; no running loop is patched. An async system runs in a third
+    loop, so that one that blocks its loop cannot stop the run.
     """
+    if not hasattr(system, "ask"):
+        system = PythonSystem(system, own_loop=True)
     with start_blocking_portal() as portal:
         return portal.call(partial(evaluate, cases, system, **arguments))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import html
+import time
 from typing import Any
 
 import pytest
@@ -97,3 +98,24 @@ def test_without_documents_only_what_labels_name_is_known() -> None:
     result = evaluate_sync(CASES[:1], lambda request: ["elsewhere"], as_of="2026-12-01", measures=["recall(rel=2)@5"])
     (one,) = [found for found in estimates(result, "recall(rel=2)@5") if found.aggregation == "macro"]
     assert one.status != "value", "an unresolved item is a missing label, never an irrelevant document"
+
+
+def test_an_async_system_that_blocks_its_loop_cannot_stop_the_run() -> None:
+    async def blocks(request: Any) -> list[str]:
+        if request.query_id == "q2":
+            time.sleep(3)
+        return ["publishing.md"]
+
+    result = evaluate_sync(
+        CASES[:2],
+        blocks,
+        documents=DOCUMENTS,
+        as_of="2026-12-01",
+        timeout_s=1.0,
+        concurrency=1,
+        max_error_rate=1.0,
+        measures=["recall(rel=2)@5"],
+    )
+    (one,) = [found for found in estimates(result, "recall(rel=2)@5") if found.aggregation == "macro"]
+    assert (one.attempted, one.scored, one.error) == (2, 1, 1)
+    assert one.reasons == {"timeout": 1}

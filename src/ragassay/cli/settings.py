@@ -66,7 +66,8 @@ class RunSettings(Record, frozen=True, kw_only=True):
     seed: Annotated[int, Meta(ge=0)] = 0
     repeats: Annotated[int, Meta(ge=1)] = 1
     top_k: Annotated[int, Meta(ge=1)] = 20
-    history: Literal["gold", "none"] = "gold"
+    history: Literal["gold", "live", "none"] = "gold"
+    """gold: each turn is asked after the turns that its case holds; live: after the system's own earlier answers."""
     timeout_s: Annotated[float, Meta(gt=0)] = 60.0
     concurrency: Annotated[int, Meta(ge=1)] = 4
     max_error_rate: Annotated[float, Meta(ge=0, le=1)] = 0.2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ragassay.run.systems.http import HttpSystem
 from ragassay.run.systems.python import PythonSystem, load_callable
 from ragassay.run.systems.reference import ReferenceSystem
 
-GIVEN = frozenset({"documents", "passages", "function", "clock"})
+GIVEN = frozenset({"documents", "passages", "function", "clock", "own_loop"})
 """Parameters that no settings file can hold."""
 
 
@@ -47,7 +48,7 @@ def _python(rest: dict[str, Any], folder: Path) -> System:
     spec = rest.pop("callable", None)
     if not isinstance(spec, str):
         raise UsageError("a python system needs its callable", field="callable", hint='callable = "my_module:answer"')
-    return _make(PythonSystem, rest, load_callable(spec, folder=folder), given=GIVEN)
+    return _make(partial(PythonSystem, own_loop=True), rest, load_callable(spec, folder=folder), given=GIVEN)
 
 
 def _make(
