@@ -86,5 +86,8 @@ def test_errors(tmp_path: Path, lines: list[str], line: int | None, field: str, 
 def test_no_bytes_raise_anything_else(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.mktemp("f") / "c.jsonl"
     path.write_bytes(b'{"query_id": "a", "query": "' + data)
-    with pytest.raises(RagassayError):
-        read_cases(path)
+    try:
+        (read,) = read_cases(path)
+    except RagassayError:
+        return
+    assert read.query_id == "a"
