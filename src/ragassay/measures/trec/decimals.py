@@ -71,7 +71,7 @@ def _digits(texts: Texts) -> Digits:
     words = []
     for nth in range(count):
         part = texts.words[texts.end - 8 * (nth + 1)] ^ zeros
-        part &= _KEEP_LAST[np.clip(length - 8 * nth, 0, 8)]
+        part &= _KEEP_LAST[np.minimum(np.maximum(length - 8 * nth, 0), 8)]
         words.append(part)
     places, decimals = _points(texts, words)
     number = np.zeros(len(length), np.uint64)
@@ -134,10 +134,10 @@ def _scaled(number: Words, power: Ints) -> tuple[Floats, Bools]:
     """
     sure = np.abs(power) <= 22
     value = number.astype(np.float64)
-    below = _POWERS[np.clip(-power, 0, 22)]
+    below = _POWERS[np.minimum(np.maximum(-power, 0), 22)]
     quotient = value / below
     if np.any(power > 0):
-        quotient = np.where(power > 0, value * _POWERS[np.clip(power, 0, 22)], quotient)
+        quotient = np.where(power > 0, value * _POWERS[np.minimum(np.maximum(power, 0), 22)], quotient)
     large = np.flatnonzero(number >= np.uint64(1 << 53))
     if len(large):
         quotient[large], exact = _long_division(number[large], below[large])
@@ -187,11 +187,7 @@ def _plain(texts: Texts, rows: Ints, values: Floats) -> Ints:
 def _with_exponents(texts: Texts, rows: Ints, values: Floats) -> Ints:
     """Fill in the rows whose last bytes are an exponent; the rows that are still open."""
     chosen = texts.take(rows)
-    mark = np.full(len(rows), -1)
-    for back in (5, 4, 3, 2):
-        at = chosen.end - back
-        here = (at > chosen.start) & ((chosen.buffer[at] | 32) == 101)
-        mark = np.where(here, at, mark)
+    mark = _marks(chosen)
     found = np.flatnonzero(mark >= 0)
     if not len(found):
         return rows
@@ -206,6 +202,22 @@ def _with_exponents(texts: Texts, rows: Ints, values: Floats) -> Ints:
     return rows[still]
 
 
+def _marks(texts: Texts) -> Ints:
+    """Where the `e` of each text stands, among its last five bytes; -1 where there is none."""
+    first = texts.text(0).lower().rfind(b"e")
+    back = int(texts.end[0] - texts.start[0]) - first
+    if first > 0 and back <= 5:
+        at = texts.end - back
+        if np.all((texts.buffer[at] | 32) == 101) and np.all(at > texts.start):
+            return at
+    mark = np.full(len(texts), -1)
+    for back in (5, 4, 3, 2):
+        at = texts.end - back
+        here = (at > texts.start) & ((texts.buffer[at] | 32) == 101)
+        mark = np.where(here, at, mark)
+    return mark
+
+
 def _exponents(texts: Texts, start: Ints, end: Ints) -> tuple[Ints, Bools]:
     """Whole numbers of one to four bytes with an optional sign, and whether they are such."""
     first = texts.buffer[start]
@@ -213,8 +225,9 @@ def _exponents(texts: Texts, start: Ints, end: Ints) -> tuple[Ints, Bools]:
     start = start + (negative | (first == 43))
     good = end > start
     power = np.zeros(len(start), np.int64)
-    for back in range(4):
-        at = end - 4 + back
+    longest = int((end - start).max(initial=0))
+    for back in range(longest):
+        at = end - longest + back
         inside = at >= start
         digit = texts.buffer[at].astype(np.int64) - 48
         good &= ~inside | ((digit >= 0) & (digit <= 9))

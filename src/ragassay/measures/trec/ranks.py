@@ -128,11 +128,12 @@ def _inverse(order: Ints) -> Ints:
 
 def _above(items: Texts, order: Ints | None, rows: Ints, first: Ints, count: Ints) -> Ints:
     """How many items of its tie stand above each row: those whose id is greater by bytes."""
-    runs, which = np.unique(first, return_inverse=True)
-    sizes = np.zeros(len(runs), np.int64)
-    sizes[which] = count
-    if count.sum() > 32 * sizes.sum() and count.sum() > _PAIRS:
-        return _above_by_sorting(items, order, rows, runs, sizes, which)
+    if count.sum() > _PAIRS:
+        runs, which = np.unique(first, return_inverse=True)
+        sizes = np.zeros(len(runs), np.int64)
+        sizes[which] = count
+        if count.sum() > 32 * sizes.sum():
+            return _above_by_sorting(items, order, rows, runs, sizes, which)
     above = np.zeros(len(rows), np.int64)
     stop = np.cumsum(count)
     begin = 0

@@ -37,18 +37,14 @@ def scan(buffer: Bytes, width: int, wanted: tuple[int, ...]) -> Fields:
         InputError: a line has fewer fields, or holds control characters; `line` is the offset of that line in the
             buffer, which the caller turns into a number.
     """
-    body = buffer[PAD:-PAD]
-    separators = np.flatnonzero(body <= _LAST_SPACE)
-    if not len(separators):
-        none = np.zeros(0, np.int64)
-        return Fields(tuple(Texts(buffer, none, none) for _ in wanted), none)
-    kinds = body[separators]
+    separators = np.flatnonzero(buffer[PAD - 1 : -PAD] <= _LAST_SPACE)
+    kinds = buffer[PAD - 1 : -PAD][separators]
     _refuse_control_characters(buffer, separators, kinds)
     newline = kinds == _NEWLINE
     gaps = separators[1:] - separators[:-1]
-    lines = int(np.count_nonzero(newline))
-    if len(separators) == width * lines and separators[0] > 0 and int(gaps.min(initial=2)) > 1:
-        fields = _single(buffer, separators, newline, lines, width, wanted)
+    lines = int(np.count_nonzero(newline)) - 1
+    if lines and len(gaps) == width * lines and int(gaps.min()) > 1 and newline[width::width].all():
+        fields = _single(buffer, separators, lines, width, wanted)
         if fields is not None:
             return fields
     return _any(buffer, separators, newline, gaps, width, wanted)
@@ -85,7 +81,7 @@ def first_fields(buffer: Bytes) -> tuple[Texts, Ints]:
 def _refuse_control_characters(buffer: Bytes, separators: Ints, kinds: Bytes) -> None:
     odd = (kinds != _LAST_SPACE) & ((kinds - np.uint8(9)) > 4)
     if odd.any():
-        at = PAD + int(separators[np.flatnonzero(odd)[0]])
+        at = PAD - 1 + int(separators[np.flatnonzero(odd)[0]])
         raise InputError(
             f"a control character (byte {int(buffer[at])}) in the line",
             hint="the file must be plain UTF-8 text; is it binary, or UTF-16?",
@@ -93,50 +89,43 @@ def _refuse_control_characters(buffer: Bytes, separators: Ints, kinds: Bytes) ->
         )
 
 
-def _single(
-    buffer: Bytes, separators: Ints, newline: Bools, lines: int, width: int, wanted: tuple[int, ...]
-) -> Fields | None:
+def _single(buffer: Bytes, separators: Ints, lines: int, width: int, wanted: tuple[int, ...]) -> Fields | None:
     """The quick way: exactly one separator between fields and after them, no comment, no blank line."""
-    if not newline[width - 1 :: width].all():
-        return None
-    table = separators.reshape(lines, width)
-    line = np.empty(lines, np.int64)
-    line[0] = PAD
-    np.add(table[:-1, -1], PAD + 1, out=line[1:])
+    table = separators[1:].reshape(lines, width)
+    line = separators[:-1].reshape(lines, width)[:, 0] + PAD
     if np.any(buffer[line] == _HASH):
         return None
     texts = []
     for column in wanted:
-        start = line if column == 0 else table[:, column - 1] + (PAD + 1)
-        texts.append(Texts(buffer, start, table[:, column] + PAD))
+        start = line if column == 0 else table[:, column - 1] + PAD
+        texts.append(Texts(buffer, start, table[:, column] + (PAD - 1)))
     return Fields(tuple(texts), line)
 
 
 def _any(buffer: Bytes, separators: Ints, newline: Bools, gaps: Ints, width: int, wanted: tuple[int, ...]) -> Fields:
-    """The general way: runs of separators, CRLF, blank lines, comments, more than `width` fields."""
-    apart = gaps > 1
-    first_is_text = separators[0] > 0
-    end = separators[np.append(first_is_text, apart)] + PAD
-    start = separators[:-1][apart] + (PAD + 1)
-    if first_is_text:
-        start = np.append(PAD, start)
-    ends_of_line = separators[newline] + PAD
-    line = np.append(PAD, ends_of_line[:-1] + 1)
-    if len(start) == width * len(line):
-        regular = np.all(start[::width] >= line) and np.all(end[width - 1 :: width] <= ends_of_line)
-        if regular and not np.any(buffer[line] == _HASH):
-            texts = tuple(Texts(buffer, start[column::width].copy(), end[column::width].copy()) for column in wanted)
-            return Fields(texts, line)
-    number = np.searchsorted(ends_of_line, start)
-    count = np.bincount(number, minlength=len(line))
+    """The general way: runs of separators, CRLF, blank lines, comments, more than `width` fields.
+
+    A field lies between two separators that are not neighbours; the first separator is the newline before the text.
+    """
+    before = np.flatnonzero(gaps > 1)
+    breaks = separators[newline] + PAD
+    line, last = breaks[:-1], breaks[1:] - 1
+    if len(before) == width * len(line):
+        starts, ends = separators[before[::width]] + PAD, separators[before[width - 1 :: width] + 1] + (PAD - 1)
+        if np.all(starts >= line) and np.all(ends <= last) and not np.any(buffer[line] == _HASH):
+            return Fields(tuple(_between(buffer, separators, before[column::width]) for column in wanted), line)
+    count = np.bincount(np.searchsorted(last, separators[before] + PAD), minlength=len(line))
     used = (count > 0) & (buffer[line] != _HASH)
     short = np.flatnonzero(used & (count < width))
     if len(short):
-        low, high = int(line[short[0]]), int(ends_of_line[short[0]])
+        low, high = int(line[short[0]]), int(last[short[0]])
         raise _too_few(bytes(buffer[low:high]), int(count[short[0]]), width, low)
     first = (np.cumsum(count) - count)[used]
-    texts = tuple(Texts(buffer, start[first + column], end[first + column]) for column in wanted)
-    return Fields(texts, line[used])
+    return Fields(tuple(_between(buffer, separators, before[first + column]) for column in wanted), line[used])
+
+
+def _between(buffer: Bytes, separators: Ints, before: Ints) -> Texts:
+    return Texts(buffer, separators[before] + PAD, separators[before + 1] + (PAD - 1))
 
 
 def _too_few(text: bytes, count: int, width: int, at: int) -> InputError:

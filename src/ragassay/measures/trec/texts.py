@@ -62,7 +62,7 @@ class Texts:
 def word(texts: Texts, rows: Ints, nth: int) -> Words:
     """Bytes 8 * nth to 8 * nth + 8 of the chosen texts as a number, zeros past the end."""
     start, end = texts.start[rows] + 8 * nth, texts.end[rows]
-    left = np.clip(end - start, 0, 8)
+    left = np.minimum(np.maximum(end - start, 0), 8)
     found: Words = texts.words[np.minimum(start, end)] & _KEEP_FIRST[left]
     return found
 
