@@ -20,11 +20,12 @@ from ragassay.run.contract import Reply, Request, System
 from ragassay.run.journal import Finished, Key
 from ragassay.run.normalise import Normalised, failed, normalise
 from ragassay.run.reading import InvalidResponseError, plain_value
-from ragassay.run.threads import CallEndedError, Writer
+from ragassay.run.threads import CallEndedError, Writer, words_of
 from ragassay.run.world import World
 from ragassay.store import Store
 
 _LONGEST_DETAIL = 2000
+_LONGEST_CODE = 256
 
 
 class Questioner:
@@ -70,7 +71,9 @@ class Questioner:
             return Reply(failure=Failure(cause="exception", code="CancelledError"), detail="the call cancelled itself")
         error = task.exception()
         if error is not None:
-            return Reply(failure=Failure(cause="exception", code=_code(error)), detail=f"{_code(error)}: {error}")
+            return Reply(
+                failure=Failure(cause="exception", code=_code(error)), detail=f"{_code(error)}: {words_of(error)}"
+            )
         found = task.result()
         return found if isinstance(found, Reply) else Reply(value=found)
 
@@ -129,7 +132,7 @@ class Questioner:
         return made, value
 
     def _invalid(self, key: Key, request: Request, field: str) -> TraceContent:
-        failure = Failure(cause="invalid_response", code=field[:256])
+        failure = Failure(cause="invalid_response", code=field[:_LONGEST_CODE])
         return failed(failure, request, repeat=key[1], redaction=self._redaction.digest)
 
     def _keep_raw(self, reply: Reply, value: Any, secrets: tuple[str, ...]) -> Digest:
@@ -173,7 +176,8 @@ def _forget(task: asyncio.Task[Any]) -> None:
 
 
 def _code(error: BaseException) -> str:
-    return error.kind if isinstance(error, CallEndedError) else type(error).__name__
+    """The class name of an exception, fit for a record."""
+    return clean(error.kind if isinstance(error, CallEndedError) else type(error).__name__).text[:_LONGEST_CODE]
 
 
 def _short(text: str | None) -> str | None:

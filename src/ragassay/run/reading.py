@@ -7,9 +7,9 @@ import json
 import math
 import numbers
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, Union, get_args, get_origin
+from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
@@ -22,6 +22,7 @@ MAX_ENTRIES = 100_000
 """Entries of one list; more is an invalid response."""
 
 
+_T = TypeVar("_T")
 _MOST_DEPTH = 60
 _ID_ENDS = (".id", "_id", ".version", "]")
 """Ids, and entries of lists, may be numbers: they are read as text."""
@@ -70,28 +71,54 @@ def read_response(value: Any) -> Reading:
     except msgspec.ValidationError as cause:
         message, _, path = str(cause).partition(" - at `$")
         raise InvalidResponseError(path.rstrip("`").lstrip(".") or "response", message) from None
-    except (RecursionError, OverflowError) as cause:
-        raise InvalidResponseError("response", f"cannot be read: {cause}") from None
+    except InvalidResponseError:
+        raise
+    except (Exception, SystemExit) as cause:  # noqa: BLE001  the code of a foreign value may raise anything
+        raise InvalidResponseError("response", f"reading it raised {type(cause).__name__}") from None
 
 
-def plain_value(value: Any, depth: int = 0) -> Any:
+def plain_value(value: Any) -> Any:
     """Mappings, lists and scalars only: objects that carry fields become mappings, arrays become lists.
 
-    What is none of these stays, for `read_response` to refuse by name. InvalidResponseError if nested without end.
+    What is none of these stays, for `read_response` to refuse by name. InvalidResponseError if nested without end, if
+    a part has more than MAX_ENTRIES entries, or if the value's own code fails while it is read.
     """
+    try:
+        return _plain(value, 0)
+    except InvalidResponseError:
+        raise
+    except (Exception, SystemExit) as cause:  # noqa: BLE001  the code of a foreign value may raise anything
+        raise InvalidResponseError("response", f"reading it raised {type(cause).__name__}") from None
+
+
+def _plain(value: Any, depth: int) -> Any:
     if depth > _MOST_DEPTH:
         raise InvalidResponseError("response", f"nested deeper than {_MOST_DEPTH}")
     found = _unwrap(value)
     if isinstance(found, Mapping):
-        return {key if isinstance(key, str) else str(key): plain_value(one, depth + 1) for key, one in found.items()}
+        return {_key(key): _plain(one, depth + 1) for key, one in _counted(found.items())}
     if isinstance(found, list | tuple):
-        return [plain_value(one, depth + 1) for one in found]
+        return [_plain(one, depth + 1) for one in found]
     return found
+
+
+def _key(key: Any) -> str:
+    return str.__str__(key) if isinstance(key, str) else str(key)
+
+
+def _counted(entries: Iterable[_T]) -> Iterator[_T]:
+    """The entries, or InvalidResponseError when there are too many: what a system returns may have no end."""
+    for number, one in enumerate(entries):
+        if number >= MAX_ENTRIES:
+            raise InvalidResponseError("response", f"more than {MAX_ENTRIES} entries in one part")
+        yield one
 
 
 def _unwrap(value: Any) -> Any:
     """Objects that carry fields, as mappings; arrays, as lists; all else as it is."""
-    if isinstance(value, Mapping | str | list | tuple | bool) or value is None:
+    if isinstance(value, str):
+        return str.__str__(value)  # what subclasses add is not read
+    if isinstance(value, Mapping | list | tuple | bool) or value is None:
         return value
     if isinstance(value, bytes | bytearray):
         return bytes(value).decode("utf-8", "surrogateescape")
@@ -104,7 +131,7 @@ def _unwrap(value: Any) -> Any:
         if callable(convert) and not isinstance(value, type):
             return convert()
     if isinstance(value, Sequence):
-        return list(value)
+        return list(_counted(value))
     return value
 
 

@@ -16,8 +16,16 @@ class CallEndedError(Exception):
     """Foreign code raised something that may not pass through a future (SystemExit, StopIteration, ...)."""
 
     def __init__(self, cause: BaseException) -> None:
-        super().__init__(f"{type(cause).__name__}: {cause}")
+        super().__init__(words_of(cause))
         self.kind = type(cause).__name__
+
+
+def words_of(error: BaseException) -> str:
+    """What an exception of foreign code says; its own `__str__` may fail, and that must not fail anything else."""
+    try:
+        return str(error)
+    except BaseException:  # noqa: BLE001  foreign code may raise anything
+        return "(its message cannot be read)"
 
 
 async def in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
