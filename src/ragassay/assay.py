@@ -273,8 +273,7 @@ def _cases(cases: Cases, scratch: Path) -> list[CaseLine]:
 
 def _documents(documents: Documents | None, lines: list[CaseLine], scratch: Path) -> list[Document]:
     if isinstance(documents, str | Path):
-        read = ragassay.corpus.read_folder if Path(documents).is_dir() else ragassay.corpus.read_jsonl
-        return read(documents, default_tenants=PUBLIC)
+        return ragassay.corpus.read(documents, default_tenants=PUBLIC)
     read_public = partial(ragassay.corpus.read_jsonl, default_tenants=PUBLIC)
     if documents is None:
         named = [one.document_id for line in lines for one in line.evidence or ()]

@@ -2,7 +2,7 @@
 
 from ragassay.corpus.access import Standing, standing, visible
 from ragassay.corpus.build import build, load
-from ragassay.corpus.folder import read_folder
+from ragassay.corpus.folder import read, read_folder
 from ragassay.corpus.jsonl import read_jsonl
 from ragassay.corpus.reading import Reading
 from ragassay.corpus.resolve import Resolved, Resolver
@@ -18,6 +18,7 @@ __all__ = [
     "chunk",
     "load",
     "load_passages",
+    "read",
     "read_folder",
     "read_jsonl",
     "segment",

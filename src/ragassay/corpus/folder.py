@@ -1,12 +1,14 @@
-"""Documents from a folder of text and Markdown files. Follows no link out of the folder, guesses no encoding."""
+"""Documents from a folder of text and Markdown files, or from what a path names. Follows no link out of the folder, guesses no encoding."""
 
 from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ragassay.corpus.jsonl import read_jsonl
 from ragassay.corpus.reading import Reading
 from ragassay.errors import InputError
 from ragassay.records.base import Digest, DocumentId
@@ -20,6 +22,13 @@ _SETEXT = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
+def read(path: str | Path, *, default_tenants: Sequence[str] | None = None) -> Reading:
+    """The documents of a folder (`read_folder`) or of a file of JSON lines (`read_jsonl`), whichever stands there."""
+    if os.path.isdir(path):  # noqa: PTH112  says no, where Path.is_dir raises for a path that cannot be
+        return read_folder(path, default_tenants=default_tenants)
+    return read_jsonl(path, default_tenants=default_tenants)
+
+
 def read_folder(path: str | Path, *, default_tenants: Sequence[str] | None = None) -> Reading:
     """Every .txt and .md file below a folder as one document, in the order of their ids.
 
@@ -28,7 +37,7 @@ def read_folder(path: str | Path, *, default_tenants: Sequence[str] | None = Non
     and other kinds of files, are not read. Bytes that are not UTF-8 become U+FFFD with `lossy`, see `Reading.raws`.
 
     Raises InputError for a folder without such files, a file that holds NUL (binary), a link that leads out of the
-    folder, a file of more than 64 MiB.
+    folder or nowhere, a pipe or the like, a file of more than 64 MiB.
     """
     root = Path(path)
     tenants = tuple(default_tenants) if default_tenants is not None else None
@@ -54,20 +63,33 @@ def _files(root: Path) -> Iterator[tuple[str, Path]]:
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
         for name in [*subfolders, *files]:
             one = Path(folder, name)
-            if one.is_symlink() and not one.resolve().is_relative_to(inside):
-                raise InputError(
-                    "a link that leads out of the folder", file=str(one), hint="copy what it points to into the folder"
-                )
+            if one.is_symlink():
+                _check_link(one, inside)
         for name in files:
             one = Path(folder, name)
             if not name.startswith(".") and one.suffix.lower() in PARSERS:
                 yield one.relative_to(root).as_posix(), one
 
 
+def _check_link(link: Path, inside: Path) -> None:
+    """InputError unless a link leads to something inside of the folder."""
+    try:
+        leads_out = not link.resolve().is_relative_to(inside)
+    except (OSError, RuntimeError) as cause:  # RuntimeError: a loop of links, before Python 3.13
+        why = getattr(cause, "strerror", None) or "the links form a loop"
+        raise InputError(f"a link that leads nowhere: {why}", file=str(link), hint="remove it") from cause
+    if leads_out:
+        raise InputError(
+            "a link that leads out of the folder", file=str(link), hint="copy what it points to into the folder"
+        )
+
+
 def _document(name: str, file: Path, tenants: tuple[str, ...] | None, raws: dict[Digest, bytes]) -> Document:
     if clean(name).lossy:
         raise InputError("the name of this file is not valid Unicode", file=clean(str(file)).text, hint="rename it")
     try:
+        if not stat.S_ISREG(file.stat().st_mode):  # to open a pipe would wait for a writer
+            raise InputError("not a regular file", file=str(file), hint="move it out of the folder")
         with file.open("rb") as opened:
             raw = opened.read(MAX_BYTES + 1)
     except OSError as cause:

@@ -14,6 +14,15 @@ from ragassay.records.text import clean, instant
 
 PARSER = "jsonl/1"
 NORMALISER = "none/1"
+_AS_UTF8 = "save it as UTF-8"
+_OTHER_KINDS = (
+    (b"\x1f\x8b", "compressed with gzip", "unpack it first: gunzip"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it first: unzstd"),
+    (b"PK\x03\x04", "a zip archive", "unpack it first, and name a file of it"),
+    (b"\xff\xfe", "not UTF-8 but UTF-16 or UTF-32", _AS_UTF8),
+    (b"\xfe\xff", "not UTF-8 but UTF-16", _AS_UTF8),
+)
+"""What the first bytes of a file say, and what to do about it."""
 
 
 def read_jsonl(path: str | Path, *, default_tenants: Sequence[str] | None = None) -> Reading:
@@ -61,6 +70,8 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
             number = 0
             while line := file.readline(MAX_BYTES + 1):
                 number += 1
+                if number == 1:
+                    _check_beginning(line, path)
                 if len(line) > MAX_BYTES:
                     raise InputError(
                         f"a line of more than {MAX_BYTES} bytes",
@@ -70,10 +81,16 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
                     )
                 if line.strip():
                     yield number, line.rstrip(b"\r\n")
-    except OSError as cause:
-        raise InputError(
-            f"cannot be read: {cause.strerror or cause}", file=str(path), hint="check the path and its permissions"
-        ) from cause
+    except (OSError, ValueError) as cause:  # ValueError: a NUL in the path
+        why = getattr(cause, "strerror", None) or cause
+        raise InputError(f"cannot be read: {why}", file=str(path), hint="check the path and its permissions") from cause
+
+
+def _check_beginning(line: bytes, path: Path) -> None:
+    """InputError for a file whose first bytes say that it holds no lines of JSON in UTF-8."""
+    for mark, what, hint in _OTHER_KINDS:
+        if line.startswith(mark):
+            raise InputError(what, file=str(path), line=1, hint=hint)
 
 
 def clean_strings(value: Any) -> tuple[Any, bool]:

@@ -1,3 +1,4 @@
+import gzip
 import json
 from pathlib import Path
 
@@ -5,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragassay.corpus import read_folder, read_jsonl
+from ragassay.corpus import read, read_folder, read_jsonl
 from ragassay.corpus.folder import first_heading
 from ragassay.errors import InputError, RagassayError
 
@@ -156,6 +157,58 @@ def test_folder_refusals(tmp_path: Path) -> None:
     (inside / "up").symlink_to(tmp_path)
     with pytest.raises(InputError, match="leads out of the folder"):
         read_folder(inside)
+
+
+@pytest.mark.parametrize("name", ["loop.md", "loop"])
+def test_a_loop_of_links_is_an_error_that_names_the_link(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.md").write_text("a")
+    (tmp_path / name).symlink_to(tmp_path / f"{name}2")
+    (tmp_path / f"{name}2").symlink_to(tmp_path / name)
+    with pytest.raises(InputError) as caught:
+        read_folder(tmp_path)
+    assert "leads nowhere" in caught.value.message or "cannot be read" in caught.value.message
+    assert name in caught.value.file
+    assert caught.value.hint
+
+
+def test_a_folder_linked_to_itself_is_not_read_for_ever(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("a")
+    (tmp_path / "again").symlink_to(tmp_path)
+    assert [one.document_id for one in read_folder(tmp_path)] == ["a.md"]
+
+
+def test_a_pipe_among_the_documents_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("a")
+    os.mkfifo(tmp_path / "pipe.md")
+    with pytest.raises(InputError, match="not a regular file") as caught:
+        read_folder(tmp_path)
+    assert caught.value.file.endswith("pipe.md")
+
+
+@pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "d/" * 3000])
+def test_a_path_that_cannot_be_is_an_input_error(path: str) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "data, what, hint",
+    [
+        (gzip.compress(b'{"document_id": "a", "text": ""}'), "gzip", "gunzip"),
+        ('{"document_id": "a", "text": ""}'.encode("utf-16"), "UTF-16", "UTF-8"),
+        ('{"document_id": "a", "text": ""}'.encode("utf-32"), "UTF-32", "UTF-8"),
+        (b"\x28\xb5\x2f\xfd\0", "zstd", "unzstd"),
+        (b"PK\x03\x04rest", "zip", "unpack"),
+    ],
+)
+def test_a_file_of_another_kind_says_what_it_is(tmp_path: Path, data: bytes, what: str, hint: str) -> None:
+    path = tmp_path / "d.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert (caught.value.file, caught.value.line) == (str(path), 1)
+    assert what in caught.value.message
+    assert hint in caught.value.hint
 
 
 @pytest.mark.parametrize(
