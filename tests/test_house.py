@@ -14,7 +14,7 @@ import pytest
 
 import ragassay
 from ragassay import errors
-from ragassay.cli import COMMANDS
+from ragassay.cli import COMMANDS, GROUPS
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "src" / "ragassay").rglob("*.py"))
@@ -44,6 +44,13 @@ def test_every_command_exists_and_is_documented(name: str) -> None:
     assert f"ragassay {name}" in (ROOT / "docs" / "commands.md").read_text("utf-8")
 
 
+@pytest.mark.parametrize("path", [*SOURCES, *sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))], ids=str)
+def test_every_command_that_a_text_names_exists(path: Path) -> None:
+    for name, verb in re.findall(r"`ragassay ([a-z]+)(?: ([a-z]+))?[^`]*`", path.read_text("utf-8")):
+        assert name in COMMANDS, f"ragassay {name}"
+        assert name not in GROUPS or not verb or verb in GROUPS[name], f"ragassay {name} {verb}"
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_file_has_a_docstring_and_is_not_too_long(path: Path) -> None:
     text = path.read_text("utf-8")
@@ -52,7 +59,7 @@ def test_file_has_a_docstring_and_is_not_too_long(path: Path) -> None:
 
 
 def test_tracked_files_name_no_registry_and_no_machine() -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S607
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("not a git checkout")
     bad = re.compile(r"pypi\.o" + r"rg|python" + r"hosted|npm" + r"js\.|/" + "work/|/" + "root/")

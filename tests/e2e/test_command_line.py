@@ -145,13 +145,15 @@ def test_an_interrupt_keeps_what_was_finished_and_the_same_command_goes_on(tmp_p
     call("init", "p", cwd=tmp_path)
     folder = tmp_path / "p"
     (folder / "slow.py").write_text(
-        "import time\ndef answer(request):\n    with open('asked', 'a') as file:\n        file.write(request.query_id + '\\n')\n"
+        "import time\ndef answer(request):\n"
+        "    with open('asked', 'a') as file:\n        file.write(request.query_id + '\\n')\n"
         "    time.sleep(0.5)\n    return {'answer': 'x', 'contexts': []}\n"
     )
     toml = folder / "ragassay.toml"
     toml.write_text(
         toml.read_text("utf-8")
         .replace('kind = "reference"', 'kind = "python"\ncallable = "slow:answer"')
+        .replace("evidence_floor", "# evidence_floor")
         .replace("concurrency = 4", "concurrency = 1")
     )
     process = subprocess.Popen([sys.executable, "-m", "ragassay", "run"], cwd=folder, stderr=subprocess.PIPE, text=True)
@@ -167,3 +169,67 @@ def test_an_interrupt_keeps_what_was_finished_and_the_same_command_goes_on(tmp_p
     names = asked.read_text().split()
     assert set(names) == {"retry", "rate", "drafts", "price"}
     assert len(names) <= 5, "only the question in flight may be asked twice"
+
+
+def test_a_report_of_a_run_that_nobody_scored_scores_it_first(tmp_path: Path) -> None:
+    call("init", "p", cwd=tmp_path)
+    folder = tmp_path / "p"
+    assert "`ragassay run` makes" in call("report", cwd=folder, check=2).stderr
+    call("run", cwd=folder)
+    assert "was not scored yet" in call("report", cwd=folder).stderr
+    assert "was not scored yet" not in call("report", cwd=folder).stderr
+    call("run", "--name", "second", cwd=folder)
+    assert "was not scored yet" in call("report", cwd=folder).stderr
+
+
+def test_the_next_command_works_where_this_one_was_given(tmp_path: Path) -> None:
+    call("init", "my folder", cwd=tmp_path)
+    where = ["--config", "my folder/ragassay.toml", "--store", "the store"]
+    for words in (["run"], ["score"]):
+        last = call(*words, *where, cwd=tmp_path).stderr.splitlines()[-1]
+        assert last.endswith("--config 'my folder/ragassay.toml' --store 'the store'")
+    again = call("run", *where, cwd=tmp_path).stderr
+    assert "nothing was asked" in again
+    call("run", "--name", "other", *where, cwd=tmp_path)
+    assert "ragassay score latest --config" in call("run", *where, cwd=tmp_path).stderr, "the newest run is another one"
+
+
+def test_a_table_in_the_store_is_shown_as_json_lines(project: Path) -> None:
+    scores = json.loads(call("store", "show", "scores/latest", cwd=project).stdout)
+    rows = [json.loads(line) for line in call("store", "show", scores["estimates"], cwd=project).stdout.splitlines()]
+    assert {"measure", "attempted", "scored"} <= set(rows[0])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('kind = "reference"', 'kind = "refrence"', "ragassay.toml:23: system.kind: there is no kind"),
+        ("evidence_floor", "evidence_flor", "ragassay.toml:24: system.evidence_flor: unknown key"),
+        ('kind = "reference"', 'kind = "http"\nurl = "http://127.0.0.1:1/"', "it belongs to kind = 'reference'"),
+    ],
+)
+def test_a_wrong_system_is_named_with_file_and_line(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    call("init", "p", cwd=tmp_path)
+    toml = tmp_path / "p" / "ragassay.toml"
+    toml.write_text(toml.read_text("utf-8").replace(old, new, 1), "utf-8")
+    assert expected in call("run", cwd=tmp_path / "p", check=2).stderr
+
+
+def test_the_example_answers_what_it_can_and_declines_the_rest(project: Path) -> None:
+    run = json.loads(call("store", "show", "run/latest", cwd=project).stdout)
+    contents = map(json.loads, call("store", "show", run["contents"], cwd=project).stdout.splitlines())
+    outcomes = {one["query_id"]: one["answer"]["outcome"] for one in contents}
+    assert outcomes == {"retry": "answered", "rate": "answered", "drafts": "answered", "price": "abstained"}
+
+
+def test_too_many_failures_say_what_the_first_one_was(tmp_path: Path) -> None:
+    call("init", "p", cwd=tmp_path)
+    folder = tmp_path / "p"
+    (folder / "broken.py").write_text("def answer(request):\n    return request['nowhere']\n")
+    toml = folder / "ragassay.toml"
+    text = toml.read_text("utf-8").replace('kind = "reference"', 'kind = "python"\ncallable = "broken:answer"')
+    toml.write_text(text.replace("evidence_floor", "# evidence_floor"), "utf-8")
+    error = call("run", cwd=folder, check=4).stderr
+    assert "max_error_rate" in error
+    assert "The first was" in error
+    assert "exception" in error

@@ -51,27 +51,35 @@ class BuildReport(NamedTuple):
         """The report as lines of text, each finding with the first ten names."""
         classes = ", ".join(f"{count} {name}" for name, count in sorted(self.classes.items()))
         out = [
-            f"{self.cases} cases: {classes}",
-            f"{self.evidence} labels: {self.spans} on spans, {self.coarse} on whole documents",
+            f"{_many(self.cases, 'case')}: {classes}",
+            f"{_many(self.evidence, 'label')}: {self.spans} on spans, {self.coarse} on whole documents",
         ]
         counts = (
-            (self.unlabelled, "cases without labels"),
-            (self.truth_empty, "cases whose truth is that nothing is to be found"),
-            (self.below_rel, "cases with no label at or above the least relevant grade"),
-            (self.quotes_found, "quotes found and resolved to spans"),
-            (self.versions_filled, "labels given the version that they did not name"),
-            (self.supersets_dropped, "sets of evidence dropped because a smaller set says the same"),
+            (self.unlabelled, "without labels", "case"),
+            (self.truth_empty, "whose truth is that nothing is to be found", "case"),
+            (self.below_rel, "with no label at or above the least relevant grade", "case"),
+            (self.quotes_found, "found and resolved to a span", "quote"),
+            (self.versions_filled, "given the version that the corpus holds", "label"),
+            (self.supersets_dropped, "of evidence dropped because a smaller set says the same", "set"),
         )
-        out.extend(f"{count} {what}" for count, what in counts if count)
+        out.extend(f"{_many(count, noun)} {what}" for count, what, noun in counts if count)
         findings = (
-            (self.ambiguous, "quotes stand more than once in their document (give start and end)"),
-            (self.not_found, "quotes do not stand in their document"),
-            (self.dangling, "labels are on documents that the corpus does not hold"),
-            (self.hidden, "labels are hidden from the principal who asks"),
-            (self.nothing_visible, "cases show the principal nothing relevant"),
+            (
+                self.ambiguous,
+                "found more than once (give start and end); until then the label is on the document",
+                "quote",
+            ),
+            (self.not_found, "NOT found in the document (letter for letter); the label is on the document", "quote"),
+            (self.dangling, "on a document that the corpus does not hold; counted as never found", "label"),
+            (self.hidden, "hidden from the principal who asks", "label"),
+            (self.nothing_visible, "with nothing relevant that the principal may see", "case"),
         )
-        out.extend(f"{len(names)} {what}: {_some(names)}" for names, what in findings if names)
+        out.extend(f"{_many(len(names), noun)} {what}: {_some(names)}" for names, what, noun in findings if names)
         return out
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun if count == 1 else noun + 's'}"
 
 
 def _some(names: tuple[Label, ...] | tuple[str, ...]) -> str:

@@ -28,12 +28,22 @@ COMMANDS: dict[str, str] = {
     "demo": "Several hundred real questions to a sealed run and an HTML scorecard.",
 }
 """Command -> one sentence; each lives in the module of its name."""
-GROUPS: dict[str, tuple[str, ...]] = {
-    "corpus": ("add", "show"),
-    "benchmark": ("build", "show"),
-    "store": ("check", "refs", "show"),
+GROUPS: dict[str, dict[str, str]] = {
+    "corpus": {
+        "add": "Freeze the documents that the settings name and cut them into passages.",
+        "show": "List the corpora and segmentations of the store.",
+    },
+    "benchmark": {
+        "build": "Freeze the questions that the settings name; quotes become spans, or are reported.",
+        "show": "List the benchmarks of the store.",
+    },
+    "store": {
+        "check": "Name each damaged, missing or foreign object; exit 5 if there is any. Deletes nothing.",
+        "refs": "List the names in the store and what they stand for.",
+        "show": "Print one object: a record as JSON, a table as JSON lines, anything else as its bytes.",
+    },
 }
-"""Commands with verbs of their own."""
+"""Commands with verbs of their own, one sentence each."""
 
 
 def build_app() -> App:
@@ -56,8 +66,8 @@ def build_app() -> App:
             app.command(f"ragassay.cli.{name}:{name}", name=name, help=sentence)
             continue
         group = App(name=name, help=sentence, help_format="plaintext")
-        for verb in GROUPS[name]:
-            group.command(f"ragassay.cli.{name}:{verb}", name=verb)
+        for verb, does in GROUPS[name].items():
+            group.command(f"ragassay.cli.{name}:{verb}", name=verb, help=does)
         app.command(group)
     app.register_install_completion_command()
     return app

@@ -34,7 +34,7 @@ def build(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: bo
         talk.data(f"benchmark {built.benchmark.name} {built.benchmark.version}, {built.digest}")
         for line in built.report.lines():
             talk.data("  " + talk.plain(line))
-    talk.then("ragassay seal")
+    talk.then("ragassay seal", config, store)
 
 
 def show(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool = False) -> None:
@@ -62,4 +62,4 @@ def show(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: boo
     else:
         for row in rows:
             talk.data("  ".join(f"{key}={value}" for key, value in row.items()))
-    talk.then("ragassay seal" if rows else "ragassay benchmark build")
+    talk.then("ragassay seal" if rows else "ragassay benchmark build", config, store)

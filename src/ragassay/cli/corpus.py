@@ -44,7 +44,7 @@ def add(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool
         talk.say(f"{closed} documents name no tenant: nobody may see them (default_tenants in [corpus] opens them)")
     if lossy:
         talk.say(f"{lossy} documents were not valid Unicode: stored with U+FFFD and marked lossy, raw bytes kept")
-    talk.then("ragassay benchmark build")
+    talk.then("ragassay benchmark build", config, store)
 
 
 def show(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool = False) -> None:
@@ -72,4 +72,4 @@ def show(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: boo
     else:
         for row in rows:
             talk.data("  ".join(str(value) for value in row.values()))
-    talk.then("ragassay benchmark show" if rows else "ragassay corpus add")
+    talk.then("ragassay benchmark show" if rows else "ragassay corpus add", config, store)

@@ -49,7 +49,7 @@ def run(
             "protocol": ready.sealed.digest,
         }  # fmt: skip
         talk.data_json(plan) if json else talk.data(f"{asked} questions would be asked of {plan['system']}")
-        talk.then("ragassay run")
+        talk.then("ragassay run", config, store)
         return
     digest, record = run_workspace(workspace, name, resume=resume)
     if json:
@@ -63,20 +63,23 @@ def run(
         )
         if record.mixed:
             talk.data(f"  mixed: more than one reported version of {', '.join(record.mixed)}")
-    talk.then("ragassay score")
+    newest = workspace.store.resolve("latest", kind_prefix="run") == digest
+    talk.then("ragassay score" if newest else f"ragassay score {name or workspace.settings.run.name}", config, store)
 
 
 def run_workspace(workspace: Workspace, name: str | None, *, resume: bool = True) -> tuple[str, Run]:
     """The digest and record of the settings' run."""
     import anyio
 
-    from ragassay.run.progress import Silent, choose
+    from ragassay.run.progress import Noticing, Silent, choose
 
     ready = get_ready(workspace, name)
+    progress = Noticing(Silent() if talk.quiet else choose())
 
     async def go() -> tuple[Run, str]:
-        progress = Silent() if talk.quiet else choose()
         return await perform(workspace.store, ready.plan, ready.sealed, ready.system, progress=progress, resume=resume)
 
     record, digest = anyio.run(go)
+    if not progress.begun:
+        talk.say("this run was finished and sealed before; nothing was asked. --no-resume asks everything anew")
     return digest, record

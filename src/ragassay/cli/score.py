@@ -40,7 +40,17 @@ def score(
     else:
         talk.data(f"scores {digest}")
         talk.data(f"  {table.questions} questions, {len(estimates)} estimates, content {table.content}")
-    talk.then("ragassay report --out report")
+    newest = opened.resolve("latest", kind_prefix="scores") == digest
+    talk.then(f"ragassay report{'' if newest else f' {digest[7:19]}'} --out report", config, store)
+
+
+def score_newest(store: Store) -> Digest | None:
+    """Score the run that was named last, if no score table of it has a name yet; None if there is one or no run."""
+    if not store.refs("run/"):
+        return None
+    newest = store.resolve("latest", kind_prefix="run")
+    scored = {store.get_record(ScoreTable, one.digest).run_record for one in store.refs("scores/")}
+    return None if newest in scored else score_run(store, "latest")
 
 
 def score_run(store: Store, run: str) -> Digest:

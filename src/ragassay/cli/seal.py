@@ -47,7 +47,8 @@ def seal(
         next_step = "ragassay run"
     else:
         sealed = get_ready(open_workspace(config, store), name).sealed
-        digest, record, next_step = sealed.digest, sealed.protocol, "ragassay run"
+        digest, record = sealed.digest, sealed.protocol
+        next_step = f"ragassay run --name {name}" if name else "ragassay run"
     fields = msgspec.to_builtins(record)
     if json:
         talk.data_json({"protocol": digest, "checked": check, **fields})
@@ -58,4 +59,4 @@ def seal(
         for stated in ("corpus_hash", "retriever_version", "prompt_hash", "judge_model"):
             value = fields[stated]
             talk.data(f"  {stated:18} {value.get('value') or 'none: ' + value['absent']}")
-    talk.then(next_step)
+    talk.then(next_step, config, store)

@@ -139,6 +139,13 @@ def read_settings(path: Path) -> Settings:
     return settings
 
 
+def located(error: RagassayError, path: Path | None) -> RagassayError:
+    """An error about a setting with the file, and the line on which its field stands."""
+    if path is None or error.file or not error.field.startswith("system"):
+        return error
+    return error.at(file=str(path), line=line_of(path.read_text("utf-8"), error.field, error.message))
+
+
 def _without_dates(value: Any) -> Any:
     """TOML's own dates as text, which is how records hold them."""
     if isinstance(value, dict):

@@ -10,7 +10,10 @@ from typing import Literal
 from ragassay.cli import talk
 from ragassay.cli.settings import FILE_NAME
 from ragassay.cli.workspace import open_store
-from ragassay.errors import ExitCode
+from ragassay.errors import ExitCode, StoreError
+
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+"""How the bytes of a table of JSON lines begin."""
 
 
 def check(
@@ -44,7 +47,9 @@ def check(
                 talk.data(talk.plain(f"{what}: {one.object}: {one.detail}{named}"))
         talk.data("all as it was stored" if found.ok else "NOT as it was stored")
     talk.then(
-        "ragassay store refs" if found.ok else "restore the objects named above from a copy, then ragassay store check"
+        "ragassay store refs" if found.ok else "restore the objects named above from a copy, then ragassay store check",
+        config,
+        store,
     )
     return int(ExitCode.PASS if found.ok else ExitCode.INTEGRITY)
 
@@ -69,11 +74,11 @@ def refs(prefix: str = "", *, config: Path = Path(FILE_NAME), store: Path | None
     else:
         for one in found:
             talk.data(f"{one.name:40} {one.digest}")
-    talk.then("ragassay store show NAME")
+    talk.then("ragassay store show NAME", config, store)
 
 
 def show(name: str, *, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool = False) -> None:
-    """Print one object of the store: a record as JSON, anything else as its bytes.
+    """Print one object of the store: a record as JSON, a table as JSON lines, anything else as its bytes.
 
     Parameters
     ----------
@@ -87,10 +92,17 @@ def show(name: str, *, config: Path = Path(FILE_NAME), store: Path | None = None
         Records are JSON in any case; this makes other bytes an error.
     """
     opened = open_store(config, store)
-    data = opened.get(opened.resolve(name, kind_prefix=name.split("/", maxsplit=1)[0]))
+    digest = opened.resolve(name, kind_prefix=name.split("/", maxsplit=1)[0])
+    data = opened.get(digest)
+    if data.startswith(ZSTD_MAGIC):
+        for line in opened.get_raw_lines(digest):
+            talk.data(line.decode())
+        return
     try:
         talk.data_json(json_module.loads(data))
     except ValueError:
         if json:
-            raise
+            raise StoreError(
+                f"{digest} is no record: {len(data)} bytes", hint="without --json they are written as they are"
+            ) from None
         sys.stdout.buffer.write(data)

@@ -18,6 +18,8 @@ from ragassay.run.systems.reference import ReferenceSystem
 
 GIVEN = frozenset({"documents", "passages", "function", "clock", "own_loop"})
 """Parameters that no settings file can hold."""
+KINDS: dict[str, Callable[..., System]] = {"reference": ReferenceSystem, "python": PythonSystem, "http": HttpSystem}
+"""The adapters by `kind`."""
 
 
 def make_system(settings: Mapping[str, Any], folder: Path, frozen: Frozen) -> System:
@@ -61,6 +63,9 @@ def _make(
         if key not in known:
             close = difflib.get_close_matches(key, known, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"known keys: {', '.join(sorted(known))}"
+            other = next((name for name, one in KINDS.items() if key in inspect.signature(one).parameters), None)
+            if other is not None and not close:
+                hint = f"it belongs to kind = {other!r}: take the line out; {hint}"
             raise UsageError(f"unknown key {key!r}", field=key, hint=hint)
     needed = [name for name in known if parameters[name].default is inspect.Parameter.empty and name not in rest]
     if needed:

@@ -9,9 +9,9 @@ import ragassay.benchmark
 import ragassay.corpus
 from ragassay.assay import Frozen, Plan, freeze_corpus, seal
 from ragassay.benchmark import Built
-from ragassay.cli.settings import Settings, read_settings
+from ragassay.cli.settings import Settings, located, read_settings
 from ragassay.cli.systems import make_system
-from ragassay.errors import UsageError
+from ragassay.errors import RagassayError, UsageError
 from ragassay.records.case import CaseLine
 from ragassay.records.text import instant
 from ragassay.redact import Redaction
@@ -26,6 +26,8 @@ class Workspace(NamedTuple):
     settings: Settings
     folder: Path
     store: Store
+    config: Path | None = None
+    """The settings file, for complaints."""
 
 
 class Ready(NamedTuple):
@@ -42,7 +44,7 @@ def open_workspace(config: Path, store: Path | None = None) -> Workspace:
     """Settings and store; the store is made if it is not there."""
     settings = read_settings(config)
     folder = config.parent
-    return Workspace(settings, folder, Store.open(store or folder / settings.store.path, create=True))
+    return Workspace(settings, folder, Store.open(store or folder / settings.store.path, create=True), config)
 
 
 def open_store(config: Path, store: Path | None) -> Store:
@@ -55,9 +57,7 @@ def open_store(config: Path, store: Path | None) -> Store:
 def corpus_of(workspace: Workspace) -> Frozen:
     """The settings' documents, frozen and cut."""
     wanted, cut = workspace.settings.corpus, workspace.settings.segmentation
-    path = workspace.folder / wanted.documents
-    read = ragassay.corpus.read_folder if path.is_dir() else ragassay.corpus.read_jsonl
-    documents = read(path, default_tenants=wanted.default_tenants)
+    documents = ragassay.corpus.read(workspace.folder / wanted.documents, default_tenants=wanted.default_tenants)
     return freeze_corpus(
         workspace.store, documents, name=wanted.name, chunker=cut.chunker, size=cut.size, overlap=cut.overlap
     )
@@ -117,6 +117,9 @@ def get_ready(workspace: Workspace, name: str | None = None) -> Ready:
     frozen = corpus_of(workspace)
     built = benchmark_of(workspace, frozen)
     plan = plan_of(workspace.settings, name)
-    system = make_system(workspace.settings.system, workspace.folder, frozen)
+    try:
+        system = make_system(workspace.settings.system, workspace.folder, frozen)
+    except RagassayError as error:
+        raise located(error, workspace.config) from None
     sealed = seal(workspace.store, plan, frozen, built, system.identity)
     return Ready(frozen, built, system, sealed, plan)

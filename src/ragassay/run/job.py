@@ -29,6 +29,15 @@ def most_failures(error_budget: float | int, questions: int) -> int:
     return error_budget if isinstance(error_budget, int) else int(error_budget * questions + 1e-9)
 
 
+def _why(finished: Finished) -> str:
+    """The first failure in words: what a person needs in order to mend the system."""
+    failure = finished.content.failure
+    said = finished.measurements.failure_detail or ""
+    cause = f"{failure.cause} {failure.code or ''}".strip().replace("_", " ") if failure else ""
+    line = " ".join(said.split())[:200]
+    return f"The first was {finished.content.query_id!r}: {cause}{f', {line}' if line else ''}"
+
+
 class Job:
     """One run of a job in this process, over a journal whose lease it holds."""
 
@@ -48,6 +57,7 @@ class Job:
         self._total, self._most = len(world.keys), most_failures
         self._waiting = deque(key for key in world.keys if key not in journal.entries)
         self._resumed, self._failures = len(journal.entries), journal.failures
+        self._why = ""
         self._tasks: dict[asyncio.Task[Finished], Key] = {}
         self._progress: Progress = Silent()
         self._on_point: Callable[[str], None] = no_point
@@ -129,12 +139,15 @@ class Job:
             self._pace.succeeded()
         else:
             self._failures += 1
+            self._why = self._why or _why(finished)
 
     def _check_budget(self) -> None:
         if self._failures > self._most:
             raise ErrorBudgetError(
-                f"{self._failures} of {self._total} questions failed; the budget is {self._most}",
-                hint="see why (the failures are in the journal), then resume with a larger budget or begin anew",
+                f"{self._failures} of {self._total} questions failed; {self._most} may (max_error_rate)"
+                + (f". {self._why}" if self._why else ""),
+                hint="mend the system and begin anew (--no-resume, resume=False), or raise max_error_rate and go on "
+                "from here",
             )
 
     def _interrupted(self) -> Interrupted:

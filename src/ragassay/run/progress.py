@@ -56,6 +56,27 @@ class Silent:
         """Nothing."""
 
 
+class Noticing:
+    """Hands everything on, and knows whether anything was asked at all."""
+
+    def __init__(self, inner: Progress) -> None:
+        self._inner = inner
+        self.begun = False
+
+    def begin(self, standing: Standing) -> None:
+        """Hand on, and remember."""
+        self.begun = True
+        self._inner.begin(standing)
+
+    def tick(self, standing: Standing) -> None:
+        """Hand on."""
+        self._inner.tick(standing)
+
+    def end(self, standing: Standing, state: str) -> None:
+        """Hand on."""
+        self._inner.end(standing, state)
+
+
 class Lines:
     """One plain line at the start, every ten seconds, and at the end."""
 

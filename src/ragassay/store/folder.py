@@ -19,6 +19,14 @@ HEADER = "store.json"
 JOURNALS = "journals"
 FORMAT = {"format": "ragassay-store/1", "gc": "none/1"}
 """What `store.json` says. `gc`: the protocol under which blobs may be deleted; `none/1`: never."""
+_NOT_YET = {
+    "corpus": ("corpus", "`ragassay corpus add` makes one"),
+    "benchmark": ("benchmark", "`ragassay benchmark build` makes one"),
+    "protocol": ("protocol", "`ragassay seal` makes one"),
+    "run": ("run", "`ragassay run` makes one"),
+    "scores": ("scores", "`ragassay score` makes them from a run"),
+}
+"""Kind of name -> what it is called, and which command makes it."""
 
 
 class Store:
@@ -131,7 +139,7 @@ class Store:
         if is_digest(text):
             if text in self._blobs:
                 return Digest(text)
-            raise StoreError(f"{text} is not in this store", hint="`ragassay store list` shows what is")
+            raise StoreError(f"{text} is not in this store", hint="`ragassay store refs` lists its names")
         known = self._refs.names()
         for name in (text, f"{kind}/{text}"):
             if name in known:
@@ -144,7 +152,8 @@ class Store:
     def _latest(self, kind: str) -> Digest:
         names = self._refs.names(f"{kind}/")
         if not names:
-            raise StoreError(f"there is no {kind} in this store yet", hint=f"make one first; names begin with {kind}/")
+            what, hint = _NOT_YET.get(kind, (f"{kind}/", "`ragassay store refs` lists the names that it has"))
+            raise StoreError(f"this store holds no {what} yet", file=str(self.path), hint=hint)
         return self.ref(max(names, key=lambda name: (self._refs.path(name).stat().st_mtime_ns, name)))
 
     def _begun(self, start: str, kind: str) -> Digest:
@@ -153,7 +162,7 @@ class Store:
         if len(found) == 1:
             return found[0]
         if not found:
-            raise StoreError(f"nothing in this store begins with {start}", hint="`ragassay store list` shows what is")
+            raise StoreError(f"nothing in this store begins with {start}", hint="`ragassay store refs` lists its names")
         raise StoreError(
             f"{len(found)} digests begin with {start}",
             hint=f"write more of it: {', '.join(one[7:23] for one in found[:4])}",
@@ -196,7 +205,7 @@ def _check_header(root: Path) -> None:
         raise StoreError(
             "this is not a store",
             file=str(root),
-            hint="name the folder that holds store.json, or make one: ragassay init",
+            hint="`ragassay run` makes the one that the settings name; --store names another",
         ) from None
     except OSError as cause:
         raise durable.failed("open the store", header, cause) from cause

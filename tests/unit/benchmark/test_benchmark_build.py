@@ -97,7 +97,7 @@ def test_quotes_become_spans_or_are_reported(make: Make, store: Store) -> None:
     assert built.benchmark.dangling == 1
     assert report.versions_filled == 4
     printed = "\n".join(report.lines())
-    for wanted in ("q/twice", "q/never", "q/gone", "1 cases: 1 answerable", "5 labels: 2 on spans, 3 on whole"):
+    for wanted in ("q/twice", "q/never", "q/gone", "1 case: 1 answerable", "5 labels: 2 on spans, 3 on whole"):
         assert wanted in printed
 
 

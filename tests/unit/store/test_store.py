@@ -222,7 +222,7 @@ def test_resolve(store: Store) -> None:
         with pytest.raises(StoreError) as caught:
             store.resolve(text)
         assert caught.value.hint
-    with pytest.raises(StoreError, match="no scores in this store"):
+    with pytest.raises(StoreError, match="this store holds no scores yet"):
         store.resolve("latest", "scores")
 
 

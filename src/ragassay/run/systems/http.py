@@ -48,7 +48,7 @@ class Secret:
         if not found:
             raise UsageError(
                 f"the environment variable {self.env} is not set",
-                field="headers",
+                field="system.headers",
                 hint="set it where ragassay runs; its value is sent and never stored",
             )
         return self.prefix + found

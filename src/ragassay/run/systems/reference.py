@@ -40,7 +40,7 @@ class ReferenceSystem:
         k1: float = 1.5,
         b: float = 0.75,
         context_tokens: int = 600,
-        evidence_floor: float = 0.5,
+        evidence_floor: float = 0.4,
         max_sentences: int = 2,
         abstention: str = ABSTENTION,
         history_turns: int = 1,
