@@ -1,4 +1,4 @@
-"""Documents from a folder of text and Markdown files, or from what a path names. Follows no link out of the folder, guesses no encoding."""
+"""Documents from a folder of text and Markdown files. Follows no link out of the folder, guesses no encoding."""
 
 from __future__ import annotations
 
