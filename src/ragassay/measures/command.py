@@ -17,6 +17,7 @@ from ragassay.measures.trec.output import trec_lines
 from ragassay.measures.trec.ranks import Precision
 from ragassay.measures.trec.rows import Version
 from ragassay.measures.trec.run import read_run
+from ragassay.stats.intervals import Interval
 
 DEFAULT = ("ndcg@10", "recall@100", "rr@10", "ap", "judged@10")
 MODES = ("native", "trec", "trec10")
@@ -156,7 +157,7 @@ def as_json(measured: Measured, *, by_query: bool = False) -> dict[str, Any]:
                 "queries_without_judgements": one.run.unknown,
                 "tie_rate": one.tie_rate,
                 "duplicate_rate": one.duplicate_rate,
-                "measures": [_summary(item) for item in one.summaries()],
+                "measures": [_summary(item, one.interval(item.measure)) for item in one.summaries()],
                 **({"by_query": list(_by_query(one))} if by_query else {}),
             }
             for run, one in zip(measured.runs, measured.evaluations, strict=True)
@@ -164,15 +165,19 @@ def as_json(measured: Measured, *, by_query: bool = False) -> dict[str, Any]:
     }
 
 
-def _summary(one: Summary) -> dict[str, Any]:
+def _summary(one: Summary, interval: Interval) -> dict[str, Any]:
     counts = {"attempted": one.attempted, "scored": one.scored, "undefined": one.undefined, "missing": one.missing}
     found: dict[str, Any] = {"measure": str(one.measure), "aggregation": one.measure.declared.aggregation, **counts}
     if one.value is None:
         return {**found, "status": "undefined" if one.undefined else "missing"}
     found |= {"status": "value", "value": one.value}
-    if one.interval.low is not None:
-        found["interval"] = {"low": one.interval.low, "high": one.interval.high, "level": one.interval.level,
-                             "method": one.interval.method}  # fmt: skip
+    if interval.low is not None:
+        found["interval"] = {
+            "low": interval.low,
+            "high": interval.high,
+            "level": interval.level,
+            "method": interval.method,
+        }
     if one.missing and one.bounds:
         found["bounds_over_missing"] = list(one.bounds)
     if one.ties:
@@ -205,11 +210,11 @@ def as_csv(measured: Measured, *, by_query: bool = False) -> str:
         if by_query:
             writer.writerows({"run": run, **row} for row in _by_query(one))
         else:
-            writer.writerows(_csv_row(run, item) for item in one.summaries())
+            writer.writerows(_csv_row(run, item, one.interval(item.measure)) for item in one.summaries())
     return target.getvalue()
 
 
-def _csv_row(run: str, one: Summary) -> dict[str, Any]:
+def _csv_row(run: str, one: Summary, interval: Interval) -> dict[str, Any]:
     return {
         "run": run,
         "measure": str(one.measure),
@@ -218,8 +223,8 @@ def _csv_row(run: str, one: Summary) -> dict[str, Any]:
         "scored": one.scored,
         "undefined": one.undefined,
         "missing": one.missing,
-        "low": "" if one.interval.low is None else repr(one.interval.low),
-        "high": "" if one.interval.high is None else repr(one.interval.high),
+        "low": "" if interval.low is None else repr(interval.low),
+        "high": "" if interval.high is None else repr(interval.high),
     }
 
 
@@ -234,7 +239,11 @@ def as_table(measured: Measured, *, by_query: bool = False) -> str:
         every = [one.summaries()[at] for one in measured.evaluations]
         cells = [
             str(measure),
-            *([_number(every[0].value), _interval(every[0])] if single else map(_number, _of(every))),
+            *(
+                [_number(every[0].value), _interval(measured.evaluations[0].interval(measure))]
+                if single
+                else map(_number, _of(every))
+            ),
         ]
         counts = [_span([getattr(one, name) for one in every]) for name in ("scored", "undefined", "missing")]
         lines.append([*cells, *counts])
@@ -251,8 +260,8 @@ def _number(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.4f}"
 
 
-def _interval(one: Summary) -> str:
-    low, high = one.interval.low, one.interval.high
+def _interval(one: Interval) -> str:
+    low, high = one.low, one.high
     return "undefined" if low is None or high is None else f"{low:.4f} to {high:.4f}"
 
 

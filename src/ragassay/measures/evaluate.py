@@ -45,7 +45,6 @@ class Summary(NamedTuple):
     """What the mean could be if each missing question had any value of the measure's range; None if unbounded."""
     ties: tuple[float, float] | None
     """Mean with every tie ordered for the worst and for the best; None where there are no ties."""
-    interval: Interval
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,15 @@ class Evaluation:
             missing,
             _bounds(numbers, missing, within),
             ties,
-            mean_interval(numbers, within=within),
+        )
+
+    def interval(self, measure: str | Measure, level: float = 0.95) -> Interval:
+        """Interval of the mean over the scored questions (Student t); undefined with fewer than 2."""
+        own = self._own(measure)
+        one, declared = self.columns[own], own.declared
+        values = one.value[self.present & ~one.undefined].tolist()
+        return mean_interval(
+            values, level=level, within=None if declared.high is None else (declared.low, declared.high)
         )
 
     @cached_property

@@ -76,7 +76,10 @@ def _digits(texts: Texts) -> Digits:
     places, decimals = _points(texts, words)
     number = np.zeros(len(length), np.uint64)
     good = (length <= 8 * count) & (length > (decimals >= 0))
-    for nth in reversed(range(count)):
+    used = count
+    if count == 2 and int(length.max()) == 9 and bool(np.all(decimals[length > 8] >= 0)):
+        used = 1  # without their points all numbers have up to eight digits
+    for nth in reversed(range(used)):
         place, part = places[nth], words[nth]
         joined = (part & _AFTER[place]) | ((part & _BEFORE[place]) << _EIGHT)
         if nth + 1 < count:

@@ -81,12 +81,18 @@ class Labels:
         """Build the tables now, before threads ask for them."""
         _ = self._sieve, self._longest_run, self.number
 
-    def find(self, query: Ints, items: Texts, item_hashes: Words) -> tuple[Ints, Ints]:
-        """Rows that are judged, ascending, and the label of each; `query` is the question of each row, -1 for none."""
-        keys = item_hashes + self._salt[query]
+    def find(self, question: Ints, sizes: Ints, items: Texts, item_hashes: Words) -> tuple[Ints, Ints, Ints]:
+        """Rows that are judged, ascending, the label of each, and the list that it is in.
+
+        List b has the next sizes[b] rows and is of question[b], -1 for none.
+        """
+        keys = item_hashes + np.repeat(self._salt[question], sizes)
         table, shift = self._sieve
         rows = np.flatnonzero(table[keys >> shift])
-        rows = rows[query[rows] >= 0]
+        list_of = np.searchsorted(np.cumsum(sizes), rows, side="right")
+        asked = question[list_of] >= 0
+        rows, list_of = rows[asked], list_of[asked]
+        query = question[list_of]
         sought, (known, label) = keys[rows], self._sorted
         at = np.searchsorted(known, sought)
         found = np.full(len(rows), -1)
@@ -94,10 +100,10 @@ class Labels:
             spot = np.minimum(at + step, max(len(known) - 1, 0))
             match = np.flatnonzero((known[spot] == sought) & (found < 0)) if len(known) else at[:0]
             own = label[spot[match]]
-            same = (self.query[own] == query[rows[match]]) & equal(items, rows[match], self.items, own)
+            same = (self.query[own] == query[match]) & equal(items, rows[match], self.items, own)
             found[match[same]] = own[same]
         hit = found >= 0
-        return rows[hit], found[hit]
+        return rows[hit], found[hit], list_of[hit]
 
     def refuse_duplicates(self) -> None:
         """An error if one item is judged twice for one question."""

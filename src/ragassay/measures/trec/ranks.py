@@ -56,9 +56,8 @@ def rank(block: Block, labels: Labels, precisions: tuple[Precision, ...], *, str
         InputError: with `strict`, a list holds an item twice; `line` is the row of the second.
     """
     sizes = np.diff(np.append(block.start, len(block.items)))
-    row_list = np.repeat(np.arange(len(sizes)), sizes)
     keys = hashes(block.items)
-    doubled = _doubled(block, keys, sizes, row_list)
+    doubled = _doubled(block, keys, sizes)
     duplicates = np.zeros(len(sizes), np.int64)
     if len(doubled):
         if strict:
@@ -69,28 +68,40 @@ def rank(block: Block, labels: Labels, precisions: tuple[Precision, ...], *, str
                 hint="trec_eval refuses this; mode=native counts it once",
                 line=row,
             )
-        kept = np.ones(len(row_list), bool)
+        kept = np.ones(len(keys), bool)
         kept[doubled] = False
+        row_list = np.repeat(np.arange(len(sizes)), sizes)
         duplicates = np.bincount(row_list[doubled], minlength=len(sizes))
         sizes = sizes - duplicates
         block = Block(np.cumsum(sizes) - sizes, block.query, block.items.take(kept), block.scores[kept])
-        row_list, keys = row_list[kept], keys[kept]
-    rows, label = labels.find(block.query[row_list], block.items, keys)
+        keys = keys[kept]
+    found = _Found(*labels.find(block.query, sizes, block.items, keys))
     ranked = {
-        one: _ranked(block, block.scores if one == "double" else block.scores.astype(np.float32), rows, label, row_list)
+        one: _ranked(block, block.scores if one == "double" else block.scores.astype(np.float32), found)
         for one in precisions
     }
     return Judged(block.query, sizes, duplicates, ranked)
 
 
-def _ranked(block: Block, scores: NDArray[np.floating], rows: Ints, label: Ints, row_list: Ints) -> Ranked:
+class _Found(NamedTuple):
+    """Judged rows, their labels, and the list that each is in."""
+
+    rows: Ints
+    label: Ints
+    list_of: Ints
+
+
+def _ranked(block: Block, scores: NDArray[np.floating], found: _Found) -> Ranked:
+    rows, label, list_of = found
     order, scores = _sorted(block.start, scores)
     fresh = np.ones(len(scores), bool)
     np.not_equal(scores[1:], scores[:-1], out=fresh[1:])
     fresh[block.start] = True
     run = np.flatnonzero(fresh)
     size = np.diff(np.append(run, len(scores)))
-    tied = np.bincount(row_list[run], weights=np.where(size > 1, size, 0), minlength=len(block.start)).astype(np.int64)
+    several = size > 1
+    owner = np.searchsorted(block.start, run[several], side="right") - 1
+    tied = np.bincount(owner, weights=size[several], minlength=len(block.start)).astype(np.int64)
     spot = rows if order is None else _inverse(order)[rows]
     at = np.searchsorted(run, spot, side="right") - 1
     first, count = run[at], size[at]
@@ -98,8 +109,8 @@ def _ranked(block: Block, scores: NDArray[np.floating], rows: Ints, label: Ints,
     shared = np.flatnonzero(count > 1)
     if len(shared):
         place[shared] += _above(block.items, order, rows[shared], first[shared], count[shared])
-    base = block.start[row_list[rows]] - 1
-    return Ranked(block.query[row_list[rows]], place - base, first - base, first + count - 1 - base, label, tied)
+    base = block.start[list_of] - 1
+    return Ranked(block.query[list_of], place - base, first - base, first + count - 1 - base, label, tied)
 
 
 def _sorted(start: Ints, scores: NDArray[np.floating]) -> tuple[Ints | None, NDArray[np.floating]]:
@@ -169,12 +180,13 @@ def spread(first: Ints, count: Ints) -> Ints:
     return result
 
 
-def _doubled(block: Block, keys: Words, sizes: Ints, row_list: Ints) -> Ints:
+def _doubled(block: Block, keys: Words, sizes: Ints) -> Ints:
     """Rows that repeat an item of their list which has a higher score, or the same and stands before."""
     known = block.query >= 0
-    suspects = _suspects(keys, block.start, sizes, known, row_list)
+    suspects = _suspects(keys, block.start, sizes, known)
     if not len(suspects):
         return suspects
+    row_list = np.repeat(np.arange(len(sizes)), sizes)
     rows = np.flatnonzero(np.isin(row_list, suspects))
     order = rows[np.lexsort((-block.scores[rows], keys[rows], row_list[rows]))]
     doubled: set[int] = set()
@@ -192,13 +204,14 @@ def _doubled(block: Block, keys: Words, sizes: Ints, row_list: Ints) -> Ints:
     return np.array(sorted(doubled), np.int64)
 
 
-def _suspects(keys: Words, start: Ints, sizes: Ints, known: Bools, row_list: Ints) -> Ints:
+def _suspects(keys: Words, start: Ints, sizes: Ints, known: Bools) -> Ints:
     """Lists in which a hash stands twice."""
     if len(sizes) and np.all(sizes == sizes[0]):
         table = np.sort(keys.reshape(len(sizes), -1), axis=1)
         twice = (table[:, 1:] == table[:, :-1]).any(axis=1)
         return np.flatnonzero(twice & known)
     if len(sizes) * 16 > len(keys):
+        row_list = np.repeat(np.arange(len(sizes)), sizes)
         order = np.lexsort((keys, row_list))
         twice = (keys[order[1:]] == keys[order[:-1]]) & (row_list[order[1:]] == row_list[order[:-1]])
         found: Ints = np.unique(row_list[order[1:]][twice])

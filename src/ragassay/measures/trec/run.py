@@ -19,7 +19,7 @@ from ragassay.measures.lists import Ints
 from ragassay.measures.trec.decimals import parse_decimals
 from ragassay.measures.trec.labels import Labels
 from ragassay.measures.trec.ranks import Block, Judged, Precision, Ranked, rank
-from ragassay.measures.trec.scan import first_fields, padded, scan
+from ragassay.measures.trec.scan import first_fields, scan
 from ragassay.measures.trec.source import PIECE, Range, Source
 from ragassay.measures.trec.texts import PAD, changes
 
@@ -163,11 +163,8 @@ def _cores() -> int:
 
 def _piece(source: Source, part: Part, labels: Labels, precisions: tuple[Precision, ...], strict: bool) -> Piece:
     """Parse and rank one part."""
-    texts = [source.read(one) for one in part.ranges]
-    if not texts[-1].endswith(b"\n") or len(texts) > 1:
-        texts = [text if text.endswith(b"\n") else text + b"\n" for text in texts]
-    offsets = _Offsets(part, texts)
-    buffer = padded(b"".join(texts))
+    buffer = source.text(part.ranges)
+    offsets = _Offsets(part, source.size)
     try:
         fields = scan(buffer, 6, (0, 2, 4))
     except InputError as error:
@@ -198,9 +195,10 @@ def _piece(source: Source, part: Part, labels: Labels, precisions: tuple[Precisi
 class _Offsets:
     """From an offset in a part's buffer to the offset in the file."""
 
-    def __init__(self, part: Part, texts: list[bytes]) -> None:
+    def __init__(self, part: Part, size: int) -> None:
         self.start = [one.start for one in part.ranges]
-        self.begin = np.cumsum([0, *map(len, texts[:-1])])
+        # Only the range at the end of the file can lack a newline, which is then added and shifts what follows.
+        self.begin = np.cumsum([0, *(one.end - one.start + (one.end == size) for one in part.ranges[:-1])])
 
     def __call__(self, offset: int) -> int:
         at = int(np.searchsorted(self.begin, offset - PAD, side="right")) - 1
@@ -308,7 +306,7 @@ def _gathered(source: Source, size: int, threads: int | None) -> Iterator[Part]:
     owners, starts, ends = [], [], []
 
     def index(piece: Range) -> tuple[list[bytes], Ints, int]:
-        queries, line = first_fields(padded(source.read(piece)))
+        queries, line = first_fields(source.text((piece,)))
         first = changes(queries)
         return [queries.text(row) for row in first.tolist()], line[first] - PAD + piece.start, piece.end
 

@@ -37,17 +37,19 @@ def scan(buffer: Bytes, width: int, wanted: tuple[int, ...]) -> Fields:
         InputError: a line has fewer fields, or holds control characters; `line` is the offset of that line in the
             buffer, which the caller turns into a number.
     """
-    separators = np.flatnonzero(buffer[PAD - 1 : -PAD] <= _LAST_SPACE)
-    kinds = buffer[PAD - 1 : -PAD][separators]
-    _refuse_control_characters(buffer, separators, kinds)
-    newline = kinds == _NEWLINE
+    body = buffer[PAD - 1 : -PAD]
+    separators = np.flatnonzero(body <= _LAST_SPACE)
     gaps = separators[1:] - separators[:-1]
-    lines = int(np.count_nonzero(newline)) - 1
-    if lines and len(gaps) == width * lines and int(gaps.min()) > 1 and newline[width::width].all():
-        fields = _single(buffer, separators, lines, width, wanted)
-        if fields is not None:
-            return fields
-    return _any(buffer, separators, newline, gaps, width, wanted)
+    lines = int(np.count_nonzero(body == _NEWLINE)) - 1
+    if lines and len(gaps) == width * lines and int(gaps.min()) > 1:
+        spaces = int(np.count_nonzero(body == _LAST_SPACE))
+        if spaces + lines == len(gaps) and np.all(body[separators[width::width]] == _NEWLINE):
+            fields = _single(buffer, separators, lines, width, wanted)
+            if fields is not None:
+                return fields
+    kinds = body[separators]
+    _refuse_control_characters(buffer, separators, kinds)
+    return _any(buffer, separators, kinds == _NEWLINE, gaps, width, wanted)
 
 
 def first_fields(buffer: Bytes) -> tuple[Texts, Ints]:

@@ -13,15 +13,19 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
+import numpy as np
+
 from ragassay.errors import InputError
+from ragassay.measures.trec.texts import PAD, Bytes
 
 PIECE = 1 << 20
 LONGEST_LINE = 1 << 16
 _COPY = 1 << 20
+_NEWLINE = 10
 _TOKEN = re.compile(rb"[^\s]+")
 
 
@@ -73,6 +77,28 @@ class Source:
             parts.append(part)
             at += len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def text(self, ranges: Sequence[Range]) -> Bytes:
+        """The ranges one after another as a buffer to scan (see `scan.padded`), each ended by a newline."""
+        size = sum(one.end - one.start for one in ranges)
+        buffer = np.empty(size + 2 * PAD + 1, np.uint8)
+        buffer[:PAD] = _NEWLINE
+        at = PAD
+        for one in ranges:
+            self._read_into(buffer.data[at : at + one.end - one.start], one.start)
+            at += one.end - one.start
+            if one.end == self.size and buffer[at - 1] != _NEWLINE:
+                buffer[at] = _NEWLINE
+                at += 1
+        buffer[at : at + PAD] = _NEWLINE
+        return buffer[: at + PAD]
+
+    def _read_into(self, target: memoryview, at: int) -> None:
+        while len(target):
+            got = os.preadv(self._stream.fileno(), [target], at)
+            if not got:
+                raise InputError("the file became shorter while it was read", file=self.name)
+            target, at = target[got:], at + got
 
     def line_number(self, offset: int) -> int:
         """The number, from 1, of the line that holds a byte of the file."""
