@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ragassay.records.canonical import digest_of
 from ragassay.records.protocol import Stated as Identified
+from ragassay.records.trace import Item, TraceContent
 from ragassay.report.material import Material
 from ragassay.report.model import Identity, Stated
 from ragassay.report.words import many
@@ -126,5 +127,41 @@ def caveats(material: Material) -> tuple[str, ...]:
         )
     coarse = sum(1 for one in material.observations if one.coarse)
     if coarse:
-        told.append(f"{many(coarse, 'score')} rest on labels of whole documents (coarse).")
-    return tuple(told)
+        told.append(
+            f"{many(coarse, 'score')} {'rests' if coarse == 1 else 'rest'} on labels of whole documents (coarse)."
+        )
+    return tuple(told + _reported(material))
+
+
+def _reported(material: Material) -> list[str]:
+    """What the system said too little about, and what it could say so that the measures that need it have a value."""
+    told = []
+    items = [item for content in material.contents for item in _seen(content)]
+    loose = sum(item.resolution == "unresolved" for item in items)
+    if loose:
+        told.append(
+            f"{loose:,} of {many(len(items), 'item')} in the contexts could not be tied to a document, so what they "
+            "hold cannot be told: report document_id, start and end, or the text letter for letter."
+        )
+    whole = sum(item.whole_document for item in items)
+    spans = any(not label.coarse for case in material.cases for label in case.evidence or ())
+    if whole and spans:
+        told.append(
+            f"{whole:,} of {many(len(items), 'item')} in the contexts name a document and no part of it, so whether "
+            "they hold a labelled span cannot be told: report start and end, or the text."
+        )
+    answers = [content.answer for content in material.contents if content.answer is not None and content.answer.text]
+    silent = sum(answer.outcome is None for answer in answers)
+    if silent:
+        told.append(
+            f"{silent:,} of {many(len(answers), 'answer')} say not whether they answer or decline: report an outcome, "
+            "or declare abstention_rules; without them refusals are not measured."
+        )
+    return told
+
+
+def _seen(content: TraceContent) -> tuple[Item, ...]:
+    """The items that generation saw; without a context, those of the last step that gave any."""
+    if content.context is not None:
+        return content.context
+    return next((step.items_out for step in reversed(content.steps) if step.items_out is not None), ())

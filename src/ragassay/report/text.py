@@ -8,7 +8,7 @@ from ragassay.records.score import Estimate
 from ragassay.report.dimensions import leading, shown_unit
 from ragassay.report.model import Dimension, Funnel, RuntimeRow, Scorecard
 from ragassay.report.svg import FATE_WORDS
-from ragassay.report.words import NOT_MEASURED, class_name, literal, many, number, of, plain, value_text
+from ragassay.report.words import NOT_MEASURED, class_name, code, literal, many, number, of, plain, value_text
 
 MOST_QUESTIONS = 2_000
 
@@ -18,7 +18,10 @@ def summary(card: Scorecard) -> list[str]:
     lines = [plain(f"{card.title} on {card.benchmark}, as of {card.as_of}")]
     lines += [f"caveat: {plain(one)}" for one in card.caveats]
     for funnel in card.funnels:
-        way = " -> ".join(f"{plain(step.step, 40)} {step.held:,}" for step in funnel.steps)
+        way = " -> ".join(
+            f"{plain(step.step, 40)} {step.held:,}{f' ({step.unknown:,} cannot be told)' if step.unknown else ''}"
+            for step in funnel.steps
+        )
         lines.append(f"facts held, {class_name(funnel.class_)} ({funnel.facts:,} needed): {way or NOT_MEASURED}")
     for dimension in card.dimensions:
         lines.append(f"{dimension.name.lower()}: {_headline(dimension)}")
@@ -131,7 +134,7 @@ def _row(one: Estimate) -> tuple[str, ...]:
     return (
         class_name(one.population.class_),
         literal(one.population.slice or "all"),
-        literal(one.measure),
+        code(one.measure),
         literal(one.step or "whole question"),
         one.aggregation,
         _value(one),
@@ -210,7 +213,7 @@ def _runtime(card: Scorecard) -> str:
     rows = [
         (
             class_name(row.class_),
-            literal(row.measure),
+            code(row.measure),
             literal(row.step or "whole question"),
             *(_figure(row, name) for name in figures),
             number(row.censored),
@@ -242,7 +245,7 @@ def _distributions(card: Scorecard) -> str:
     rows = [
         (
             class_name(one.class_),
-            literal(one.measure),
+            code(one.measure),
             literal(one.step or "whole question"),
             number(one.scored),
             number(one.without),
@@ -259,9 +262,7 @@ def _distributions(card: Scorecard) -> str:
 
 
 def _populations(card: Scorecard) -> str:
-    heads = [
-        f"{literal(measure)}{f' at {literal(step)}' if step else ''}" for measure, step in card.population_measures
-    ]
+    heads = [f"{code(measure)}{f' at {literal(step)}' if step else ''}" for measure, step in card.population_measures]
     rows = [
         (
             class_name(row.class_),

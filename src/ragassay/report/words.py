@@ -16,7 +16,7 @@ _HIDDEN = re.compile(
     "\U000e0000-\U000e007f\ud800-\udfff]"  # tag characters, lone surrogates
 )
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|<>~&$@:])")
+_MARKDOWN = re.compile(r"([\\`*_\[\]#|<>~&$]|@(?=\w)|:(?=//|[\w+-]+:)|(?<=[Ww]{3})\.)")
 
 
 def cut(text: str, most: int) -> Cut:
@@ -44,6 +44,12 @@ def plain(text: str, most: int = 300) -> str:
 def literal(text: str, most: int = 300) -> str:
     """`plain`, with everything that Markdown or HTML would read as markup escaped."""
     return _MARKDOWN.sub(r"\\\1", plain(text, most)).replace("\\<", "&lt;").replace("\\>", "&gt;")
+
+
+def code(text: str) -> str:
+    """A spelling as a code span, in which Markdown reads nothing; `literal` where it could break out of one."""
+    line = plain(text)
+    return literal(text) if not line or set(line) & set("`|<>&\\") else f"`{line}`"
 
 
 def number(value: float, digits: int = 3) -> str:

@@ -33,9 +33,10 @@ def _why(finished: Finished) -> str:
     """The first failure in words: what a person needs in order to mend the system."""
     failure = finished.content.failure
     said = finished.measurements.failure_detail or ""
-    cause = f"{failure.cause} {failure.code or ''}".strip().replace("_", " ") if failure else ""
+    code = f" {failure.code}" if failure and failure.code and failure.code not in said else ""
     line = " ".join(said.split())[:200]
-    return f"The first was {finished.content.query_id!r}: {cause}{f', {line}' if line else ''}"
+    cause = failure.cause.replace("_", " ") if failure else "unknown"
+    return f"The first was {finished.content.query_id!r}: {cause}{code}{f', {line}' if line else ''}"
 
 
 class Job:

@@ -239,6 +239,15 @@ def test_literal_text_is_one_line_without_open_markup(text: str) -> None:
     assert not re.search(r"(?<!\\)(?:\\\\)*[|`*\[\]_]", made)
 
 
+def test_markdown_links_nothing_and_mentions_nobody_yet_reads_like_text() -> None:
+    assert words.literal("Not decided: no policy (yet).") == "Not decided: no policy (yet)."
+    assert words.literal("http://a.b www.a.b @ann a@b.c :smile: <b>") == (
+        r"http\://a.b www\.a.b \@ann a\@b.c \:smile: &lt;b&gt;"
+    )
+    assert words.code("recall(rel=2)@20") == "`recall(rel=2)@20`"
+    assert words.code("a`|b") == r"a\`\|b"
+
+
 def channel(value: int) -> float:
     part = value / 255
     return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4

@@ -253,3 +253,17 @@ def test_even_bars_hold_every_value(values: list[float]) -> None:
     bars = even_bars(values)
     assert sum(bar.count for bar in bars) == len(values)
     assert (bars[0].low, bars[-1].high) == (min(values), max(values))
+
+
+def test_what_a_system_says_too_little_about_is_a_caveat() -> None:
+    assert not any("contexts" in one or "decline" in one for one in build(sample.material()).caveats)
+    first, *others = sample.contents()
+    unnamed = msgspec.structs.replace(sample.item("cache-limits", 0, 1), resolution="unresolved", sources=())
+    bare = msgspec.structs.replace(sample.item("cache-limits", 0, 2), whole_document=True)
+    silent = msgspec.structs.replace(first, context=(unnamed, bare), answer=Answer(text="Yes."))
+    told = build(sample.material(contents=(silent, *others))).caveats
+    # contexts of the eleven traces hold 1 1 1 - 2 0 1 1 1 2 1 items; the first now has 2, the fourth has no steps
+    assert any(one.startswith("1 of 12 items in the contexts could not be tied") for one in told)
+    assert any(one.startswith("1 of 12 items in the contexts name a document and no part") for one in told)
+    # ten answers, one of them empty
+    assert any(one.startswith("1 of 9 answers say not whether") for one in told)
