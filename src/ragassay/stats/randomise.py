@@ -15,6 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _BITS_TO_SPEND = 61
+_ROUNDING = 2**50
+"""Sums that differ by less than this part of the sum of absolute differences are equal: a double holds 1/3 to 2^-54 of
+its size, and a difference of two scores to a few times that."""
 
 
 class FlipTest(NamedTuple):
@@ -72,7 +75,7 @@ def sign_flip(
     rows, columns = table.shape
     exact = rows <= min(exact_up_to, 24)
     observed = np.abs(table.sum(axis=0))
-    slack = np.int64(len(np.asarray(differences)))
+    slack = len(np.asarray(differences)) + np.abs(table).sum(axis=0) // _ROUNDING
     scale = np.sqrt((table.astype(np.float64) ** 2).sum(axis=0))
     scale[scale == 0] = 1.0
     counts, family = np.zeros(columns, np.int64), np.zeros(columns, np.int64)
