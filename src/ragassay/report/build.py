@@ -55,6 +55,7 @@ def build(material: Material) -> Scorecard:
             funnels=tables,
             estimates=_in_order(material.estimates),
             dimensions=[*shown, *others],
+            steps=steps,
         ),
         caveats=caveats(material),
         identity=identity(material),

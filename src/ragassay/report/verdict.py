@@ -21,6 +21,7 @@ def verdict(
     funnels: Sequence[Funnel],
     estimates: Sequence[Estimate],
     dimensions: Sequence[Dimension],
+    steps: Sequence[str] = (),
 ) -> Verdict:
     """What was found, in sentences; with nothing measured it says so and gives no other number."""
     if policy.rules:
@@ -32,7 +33,7 @@ def verdict(
         return Verdict(lead=lead, reasons=(f"Nothing was measured: {why}.", *_shortfall(asked, traces, failures)))
     reasons = [told for funnel in funnels if (told := tell(funnel))]
     if not reasons:
-        reasons += _recall(dimensions)
+        reasons += _recall(dimensions, estimates, steps)
     reasons += _refusals(estimates)
     reasons += _shortfall(asked, traces, failures)
     silent = [one.name.lower() for one in dimensions if not one.measured]
@@ -41,8 +42,8 @@ def verdict(
     return Verdict(lead=lead, reasons=tuple(reasons))
 
 
-def _recall(dimensions: Iterable[Dimension]) -> list[str]:
-    """Without facts, the first recall of each class says how much evidence was there."""
+def _recall(dimensions: Iterable[Dimension], estimates: Sequence[Estimate], steps: Sequence[str]) -> list[str]:
+    """Without facts, the first recall of each class says how much evidence was there, and at which step before."""
     told = []
     seen: set[str] = set()
     for dimension in dimensions:
@@ -50,11 +51,23 @@ def _recall(dimensions: Iterable[Dimension]) -> list[str]:
             if dimension.key == "recall" and row.status == "value" and row.population.class_ not in seen:
                 seen.add(row.population.class_)
                 where = "in the context" if row.step == "context" else f"after {row.step}" if row.step else "in all"
-                told.append(
-                    f"{row.measure} {where} is {row.value:.3f} over "
-                    f"{many(row.scored, class_name(row.population.class_) + ' question')}."
-                )
+                before = [one for one in along(row, estimates, steps) if one.step != row.step]
+                way = ", ".join(f"{one.value:.3f} after {one.step}" for one in before)
+                over = many(row.scored, f"{class_name(row.population.class_)} question")
+                told.append(f"{row.measure} {where} is {row.value:.3f} over {over}{f'; it was {way}' if way else ''}.")
     return told
+
+
+def along(row: Estimate, estimates: Iterable[Estimate], steps: Sequence[str]) -> list[Estimate]:
+    """The values of a row's measure over its population at each step on the way, in the order of `steps`."""
+    same = {
+        one.step: one
+        for one in estimates
+        if (one.measure, one.population, one.aggregation) == (row.measure, row.population, row.aggregation)
+        and one.step
+        and one.status == "value"
+    }
+    return [same[step] for step in steps if step in same]
 
 
 def _refusals(estimates: Iterable[Estimate]) -> list[str]:

@@ -267,3 +267,11 @@ def test_what_a_system_says_too_little_about_is_a_caveat() -> None:
     assert any(one.startswith("1 of 12 items in the contexts name a document and no part") for one in told)
     # ten answers, one of them empty
     assert any(one.startswith("1 of 9 answers say not whether") for one in told)
+
+
+def test_without_facts_the_verdict_says_recall_at_every_step() -> None:
+    told = build(sample.material(survival=(), fates=())).verdict.sentence
+    assert (
+        "recall(rel=2)@20 in the context is 0.500 over 4 answerable questions; "
+        "it was 0.750 after bm25, 0.750 after dedup, 0.500 after assemble."
+    ) in told
