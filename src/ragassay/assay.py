@@ -26,12 +26,14 @@ from ragassay.benchmark import Built
 from ragassay.errors import RagassayError, UsageError
 from ragassay.measures import declaration
 from ragassay.measures import parse as parse_measure
+from ragassay.measures.text import normaliser
 from ragassay.records.base import Digest, DocumentId
 from ragassay.records.case import CaseLine
 from ragassay.records.document import Corpus, Document, Passage, Segmentation
 from ragassay.records.protocol import Policy, Scoring, Stated, Subject, SystemIdentity
 from ragassay.records.text import instant
 from ragassay.redact import Redaction
+from ragassay.redact.patterns import compile_patterns
 from ragassay.report import Scorecard
 from ragassay.run import System
 from ragassay.run.clock import SYSTEM_CLOCK
@@ -124,6 +126,7 @@ def seal(store: Store, plan: Plan, frozen: Frozen, built: Built, identity: Syste
 
 def scoring_of(plan: Plan, built: Built) -> Scoring:
     """The scoring layer: the plan's measures, or the default ones at the benchmark's least relevant grade."""
+    check_scoring(plan.normalisation, plan.abstention_rules)
     least = built.benchmark.rel
     wanted = plan.measures or [one.replace("rel=2", f"rel={least}") for one in DEFAULT_MEASURES]
     measures = [parse_measure(one) for one in wanted]
@@ -137,6 +140,20 @@ def scoring_of(plan: Plan, built: Built) -> Scoring:
         ties="list_order",
         abstention_rules=tuple(plan.abstention_rules),
     )
+
+
+def check_scoring(normalisation: str, abstention_rules: Sequence[str]) -> None:
+    """UsageError for a normalisation that there is not, or a rule that is no safe regular expression."""
+    try:
+        normaliser(normalisation)
+    except UsageError as error:
+        raise error.at(field="scoring.normalisation")  # noqa: B904  the same error, with its place
+    for number, rule in enumerate(abstention_rules):
+        try:
+            compile_patterns({str(number): rule})
+        except UsageError as error:
+            error.field = f"scoring.abstention_rules[{number}]"
+            raise
 
 
 async def perform(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -75,11 +74,14 @@ def build_app() -> App:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run one command line and exit with its code; bad input never shows a traceback."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    from ragassay.cli import talk
+
+    talk.prepare()
+    sys.exit(exit_code_of(sys.argv[1:] if arguments is None else arguments))
 
 
-def run(arguments: list[str]) -> int:
-    """The exit code of one command line."""
+def exit_code_of(arguments: list[str]) -> int:
+    """Run one command line; its exit code."""
     from ragassay.cli import talk
 
     try:
@@ -92,9 +94,14 @@ def run(arguments: list[str]) -> int:
         talk.say_error("interrupted; what was finished is kept")
         return int(ExitCode.INTERRUPTED)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        talk.abandon_output()
         return int(ExitCode.PASS)
     except MemoryError:
         talk.say_error("out of memory\n  hint: cut the input into smaller files")
+        return int(ExitCode.USAGE)
+    except OSError as cause:  # what no room has named: standard output that is full, a file that vanished
+        talk.abandon_output()
+        where = f"{cause.filename}: " if cause.filename else ""
+        talk.say_error(f"{where}{cause.strerror or cause}\n  hint: check the disk, the path and its permissions")
         return int(ExitCode.USAGE)
     return int(result) if isinstance(result, int) else int(ExitCode.PASS)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 from ragassay.assay import perform
 from ragassay.cli import talk
 from ragassay.cli.settings import FILE_NAME
-from ragassay.cli.workspace import Workspace, get_ready, open_workspace
+from ragassay.cli.workspace import Ready, Workspace, get_ready, open_workspace
 from ragassay.records.protocol import Run
 
 
@@ -73,13 +75,13 @@ def run_workspace(workspace: Workspace, name: str | None, *, resume: bool = True
 
     from ragassay.run.progress import Noticing, Silent, choose
 
-    ready = get_ready(workspace, name)
     progress = Noticing(Silent() if talk.quiet else choose())
 
-    async def go() -> tuple[Run, str]:
+    async def go(ready: Ready) -> tuple[Run, str]:
         return await perform(workspace.store, ready.plan, ready.sealed, ready.system, progress=progress, resume=resume)
 
-    record, digest = anyio.run(go)
+    with redirect_stdout(sys.stderr):  # what a system under test prints is talk; standard output is data
+        record, digest = anyio.run(go, get_ready(workspace, name))
     if not progress.begun:
         talk.say("this run was finished and sealed before; nothing was asked. --no-resume asks everything anew")
     return digest, record

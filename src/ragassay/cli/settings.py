@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +17,9 @@ from ragassay.records.canonical import parse_value
 from ragassay.records.text import instant
 
 FILE_NAME = "ragassay.toml"
+MOST_BYTES = 1024 * 1024
+"""Of a settings file; a larger one is something else."""
+Version = Annotated[str, Meta(min_length=1, max_length=512)]
 
 
 class StoreSettings(Record, frozen=True, kw_only=True):
@@ -49,7 +54,7 @@ class BenchmarkSettings(Record, frozen=True, kw_only=True):
     qrels: str | None = None
     join: Literal["id", "position"] = "id"
     name: str = "benchmark"
-    version: str = "1"
+    version: Version = "1"
     completeness: Literal["complete", "pooled", "partial", "unknown"] = "unknown"
 
     def __post_init__(self) -> None:
@@ -64,7 +69,7 @@ class RunSettings(Record, frozen=True, kw_only=True):
     """The moment at which validity of documents and labels is judged; a date or an RFC 3339 time."""
     name: str = "latest"
     seed: Annotated[int, Meta(ge=0)] = 0
-    repeats: Annotated[int, Meta(ge=1)] = 1
+    repeats: Annotated[int, Meta(ge=1, le=1000)] = 1
     top_k: Annotated[int, Meta(ge=1)] = 20
     history: Literal["gold", "live", "none"] = "gold"
     """gold: each turn is asked after the turns that its case holds; live: after the system's own earlier answers."""
@@ -108,35 +113,83 @@ class Settings(Record, frozen=True, kw_only=True):
 
 def read_settings(path: Path) -> Settings:
     """The settings in `path`; UsageError names file, line and field."""
+    text = _read_text(path)
     try:
-        text = path.read_text("utf-8")
+        loaded = tomllib.loads(text)
+    except (ValueError, RecursionError) as cause:  # ValueError: TOMLDecodeError, and a number of too many digits
+        line = re.search(r"line (\d+)", str(cause))
+        what = "nested too deeply" if isinstance(cause, RecursionError) else cause
+        raise UsageError(
+            f"not TOML: {what}", file=str(path), line=int(line[1]) if line else None, hint="see toml.io for the syntax"
+        ) from None
+    try:
+        settings = parse_value(Settings, _without_dates(loaded))
+        _check(settings)
+    except RagassayError as error:
+        hint = (
+            error.hint
+            if "ragassay schema" not in error.hint
+            else "`ragassay init` writes a file with every key explained"
+        )
+        line_number = line_of(text, error.field, error.message)
+        raise UsageError(error.message, file=str(path), line=line_number, field=error.field, hint=hint) from None
+    return settings
+
+
+def _read_text(path: Path) -> str:
+    """The text of a settings file; a byte order mark, as Windows editors write it, is not part of it."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise UsageError(f"more than {MOST_BYTES} bytes", file=str(path), hint="is this the settings file?")
+        return data.decode("utf-8-sig")
     except FileNotFoundError:
         raise UsageError(
             f"there is no {path}", hint="`ragassay init` writes one that runs as it is; --config names another"
         ) from None
     except (OSError, UnicodeDecodeError) as cause:
         raise UsageError(f"cannot be read: {cause}", file=str(path), hint="it must be a UTF-8 text file") from None
-    try:
-        loaded = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as cause:
-        line = re.search(r"line (\d+)", str(cause))
-        raise UsageError(
-            f"not TOML: {cause}", file=str(path), line=int(line[1]) if line else None, hint="see toml.io for the syntax"
-        ) from None
-    try:
-        settings = parse_value(Settings, _without_dates(loaded))
+
+
+def _check(settings: Settings) -> None:
+    """What no type says; RagassayError with the field, before anything is read or asked."""
+    from ragassay.assay import check_scoring
+    from ragassay.measures import parse
+    from ragassay.redact import Redaction
+    from ragassay.store.refs import check_name
+
+    with _about("run.as_of"):
         instant(settings.run.as_of)
-    except RagassayError as error:
-        field = error.field or ("run.as_of" if "date or time" in error.message or "offset" in error.message else "")
-        hint = (
-            error.hint
-            if "ragassay schema" not in error.hint
-            else "`ragassay init` writes a file with every key explained"
-        )
+    for field, name in (
+        ("corpus.name", settings.corpus.name),
+        ("benchmark.name", settings.benchmark.name),
+        ("run.name", settings.run.name),
+    ):
+        with _about(field):
+            check_name(f"{field.split('.')[0]}/{name}")
+    for number, spelled in enumerate(settings.scoring.measures):
+        with _about(f"scoring.measures[{number}]"):
+            parse(spelled)
+    check_scoring(settings.scoring.normalisation, settings.scoring.abstention_rules)
+    Redaction(headers=settings.redact.headers, patterns=settings.redact.patterns)
+    cut = settings.segmentation
+    if cut.overlap >= cut.size:
         raise UsageError(
-            error.message, file=str(path), line=line_of(text, field, error.message), field=field, hint=hint
-        ) from None
-    return settings
+            f"overlap is {cut.overlap}; it must be less than size ({cut.size})",
+            field="segmentation.overlap",
+            hint="for example a sixth of size",
+        )
+
+
+@contextmanager
+def _about(field: str) -> Iterator[None]:
+    """Errors within are about this field."""
+    try:
+        yield
+    except RagassayError as error:
+        error.field = field
+        raise
 
 
 def located(error: RagassayError, path: Path | None) -> RagassayError:
@@ -163,7 +216,7 @@ def line_of(text: str, field: str, message: str = "") -> int | None:
         path = [*path, unknown[1]]
     section = ""
     best: int | None = None
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         header = re.match(r"\s*\[\[?\s*([\w.\-\"]+)\s*\]\]?", line)
         if header:
             section = header[1]

@@ -96,7 +96,7 @@ def show(name: str, *, config: Path = Path(FILE_NAME), store: Path | None = None
     data = opened.get(digest)
     if data.startswith(ZSTD_MAGIC):
         for line in opened.get_raw_lines(digest):
-            talk.data(line.decode())
+            talk.data(talk.json_text(line.decode()))
         return
     try:
         talk.data_json(json_module.loads(data))
@@ -105,4 +105,7 @@ def show(name: str, *, config: Path = Path(FILE_NAME), store: Path | None = None
             raise StoreError(
                 f"{digest} is no record: {len(data)} bytes", hint="without --json they are written as they are"
             ) from None
-        sys.stdout.buffer.write(data)
+        if sys.stdout.isatty():
+            talk.data(talk.plain(data.decode("utf-8", "replace")))
+        else:
+            sys.stdout.buffer.write(data)

@@ -11,8 +11,26 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_HIDDEN = r"\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_CONTROL = re.compile(rf"[\x00-\x08\x0b-\x1f{_HIDDEN}]")
+_NOT_IN_JSON = re.compile(rf"[{_HIDDEN}\ud800-\udfff]")
 quiet = False
+
+
+def prepare() -> None:
+    """Streams that are closed go nowhere; a character that a stream cannot encode is escaped and ends no command."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123  open to the end
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def abandon_output() -> None:
+    """Nothing more is written to standard output: what it still holds would fail again when the process ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def plain(text: str) -> str:
@@ -24,7 +42,13 @@ def say(text: str = "") -> None:
     """One line of talk, after the data that were printed before it."""
     if not quiet:
         sys.stdout.flush()
-        print(plain(text), file=sys.stderr)  # noqa: T201
+        _write(plain(text))
+
+
+def _write(text: str) -> None:
+    """A line to standard error; that nobody listens, or that it is full, stops no work."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def data(text: str) -> None:
@@ -34,7 +58,13 @@ def data(text: str) -> None:
 
 def data_json(value: Any) -> None:
     """One JSON document."""
-    data(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+    ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
+    data(json_text(json.dumps(value, ensure_ascii=ascii_only, indent=2, allow_nan=False)))
+
+
+def json_text(text: str) -> str:
+    """JSON with the control characters that JSON allows, and direction overrides, as escapes: the same value."""
+    return _NOT_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def then(command: str, config: Path | None = None, store: Path | None = None) -> None:
@@ -53,6 +83,6 @@ def colour() -> bool:
 
 def say_error(text: str) -> None:
     """An error, also when talk is quiet."""
-    with suppress(BrokenPipeError):
+    with suppress(OSError):
         sys.stdout.flush()
-    print("error: " + "\n".join(plain(line) for line in text.splitlines()), file=sys.stderr)  # noqa: T201
+    _write("error: " + "\n".join(plain(line) for line in text.splitlines()))

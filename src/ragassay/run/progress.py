@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TextIO
 
@@ -104,7 +105,8 @@ class Lines:
         self._say(f"{describe(standing)}, {self._clock.steady_s() - self._began_s:.0f} s: {state}")
 
     def _say(self, line: str) -> None:
-        print(line, file=self._stream, flush=True)
+        with suppress(OSError):  # that nobody listens any more stops no run
+            print(line, file=self._stream, flush=True)
 
 
 class Bar:

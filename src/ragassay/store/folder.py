@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -48,7 +49,9 @@ class Store:
         Raises StoreError if the folder is no store, was made by another version, or cannot be made.
         """
         root = Path(path)
-        if create and not (root / HEADER).exists():
+        if "\0" in str(root):
+            raise StoreError("no path can hold a NUL character", file=str(root), hint="name another folder")
+        if create and not os.path.exists(root / HEADER):  # noqa: PTH110  says no, where Path.exists raises
             _create(root)
         _check_header(root)
         return cls(root)

@@ -30,14 +30,14 @@ def files(tmp_path: Path) -> list[str]:
     ],
 )
 def test_every_form(files: list[str], capsys: pytest.CaptureFixture[str], options: list[str], expected: str) -> None:
-    assert cli.run(["measure", *files, *options]) == 0
+    assert cli.exit_code_of(["measure", *files, *options]) == 0
     out, err = capsys.readouterr()
     assert expected in out
     assert "next:" in err
 
 
 def test_json_is_one_document(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run(["measure", *files, files[1], "-m", "map", "-m", "ndcg@10", "--json"]) == 0
+    assert cli.exit_code_of(["measure", *files, files[1], "-m", "map", "-m", "ndcg@10", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [one["measure"] for one in found["runs"][1]["measures"]] == ["ap(rel=1)", "ndcg@10"]
 
@@ -55,7 +55,7 @@ def test_json_is_one_document(files: list[str], capsys: pytest.CaptureFixture[st
 def test_wrong_usage_is_exit_2(
     files: list[str], capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ) -> None:
-    assert cli.run(["measure", *files, *options]) == 2
+    assert cli.exit_code_of(["measure", *files, *options]) == 2
     out, err = capsys.readouterr()
     assert message in err
     assert not out
@@ -64,5 +64,5 @@ def test_wrong_usage_is_exit_2(
 def test_a_broken_file_names_its_line(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with Path(files[1]).open("a") as out:
         out.write("q2 Q0 c 3 zero t\n")
-    assert cli.run(["measure", *files]) == 2
+    assert cli.exit_code_of(["measure", *files]) == 2
     assert f"{files[1]}:4" in capsys.readouterr().err

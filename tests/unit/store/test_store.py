@@ -278,3 +278,12 @@ def test_a_journal_belongs_to_a_subject(store: Store) -> None:
     assert store.journal_path(HELLO).parent == store.path / "journals"
     assert store.journal_path(HELLO).parent.is_dir()
     assert HELLO[7:] in store.journal_path(HELLO).name
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 300, "d/" * 3000])
+@pytest.mark.parametrize("create", [True, False])
+def test_a_path_that_cannot_be_is_a_store_error(tmp_path: Path, name: str, create: bool) -> None:
+    with pytest.raises(StoreError) as caught:
+        Store.open(tmp_path / name, create=create)
+    assert caught.value.hint
+    assert caught.value.file

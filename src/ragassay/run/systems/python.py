@@ -16,7 +16,7 @@ from ragassay.records.base import Digest, Metadata
 from ragassay.records.canonical import digest_bytes
 from ragassay.records.protocol import Stated, SystemIdentity
 from ragassay.run.contract import Request
-from ragassay.run.threads import LoopThread, in_thread
+from ragassay.run.threads import LoopThread, in_thread, words_of
 
 UNSTATED = "the system does not say"
 
@@ -132,11 +132,15 @@ def load_callable(spec: str, *, folder: Path | None = None) -> Callable[[Request
         module = importlib.import_module(module_name)
     except ImportError as cause:
         raise UsageError(
-            f"{module_name} cannot be imported: {cause}", field="callable", hint=f"modules are looked for in {place}"
+            f"{module_name} cannot be imported: {words_of(cause)}",
+            field="callable",
+            hint=f"modules are looked for in {place}",
         ) from cause
-    except Exception as cause:
+    except (Exception, SystemExit) as cause:
         raise UsageError(
-            f"{module_name} raised {type(cause).__name__} while it was loaded: {cause}", field="callable"
+            f"{module_name} raised {type(cause).__name__} while it was loaded: {words_of(cause)}",
+            field="callable",
+            hint="import it by itself in Python to see where",
         ) from cause
     found: Any = module
     for part in name.split("."):
