@@ -308,6 +308,10 @@ def _documents(documents: Documents | None, lines: list[CaseLine], scratch: Path
 
 def _read_values(what: str, values: Iterable[Any], scratch: Path, read: Callable[[Path], T]) -> T:
     """Values in memory through the reader of files, so that both obey one set of rules."""
+    if not isinstance(values, Iterable):
+        raise UsageError(
+            f"{type(values).__name__} is no list of {what}", field=what, hint="a file, or a list of mappings"
+        )
     path = scratch / f"{what}.jsonl"
     with path.open("w", encoding="utf-8") as file:
         for number, one in enumerate(values, 1):
@@ -318,7 +322,10 @@ def _read_values(what: str, values: Iterable[Any], scratch: Path, read: Callable
                     f"not JSON: {cause}", file=what, line=number, hint="text, numbers, lists and mappings only"
                 ) from None
     try:
-        return read(path)
+        found = read(path)
     except RagassayError as error:
         error.file = what
         raise
+    places: dict[str, Any] = getattr(found, "places", {})
+    places.update({key: place._replace(file=what) for key, place in places.items()})
+    return found

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragassay import evaluate, evaluate_sync
-from ragassay.errors import InputError, RecordError, UsageError
+from ragassay.errors import InputError, RagassayError, RecordError, UsageError
 from ragassay.records.score import Estimate
 
 DOCUMENTS = {
@@ -86,12 +86,35 @@ def test_no_questions_is_an_error_and_never_a_score() -> None:
 
 
 def test_wrong_values_name_their_place() -> None:
-    with pytest.raises(RecordError, match="cases:2.*did you mean 'query'|unknown field"):
+    with pytest.raises(RecordError, match=r"cases:2.*did you mean 'query'|unknown field"):
         evaluate_sync([CASES[0], {"query_id": "x", "qery": "?"}], first_two, documents=DOCUMENTS)
     with pytest.raises(UsageError, match="top_j"):
         evaluate_sync(CASES, first_two, documents=DOCUMENTS, top_j=3)
     with pytest.raises(UsageError, match="documents:1"):
         evaluate_sync(CASES, first_two, documents=[{"document_id": "a", "text": object()}])
+
+
+def test_labels_that_do_not_fit_name_the_case_and_no_file_of_ours() -> None:
+    label = {"id": "e", "document_id": "publishing.md", "grade": 3, "start": 0, "end": 10_000}
+    wrong = {"query_id": "x", "query": "?", "evidence": [label]}
+    with pytest.raises(RagassayError) as caught:
+        evaluate_sync([CASES[0], wrong], first_two, documents=DOCUMENTS)
+    assert (caught.value.file, caught.value.line) == ("cases", 2)
+
+
+@pytest.mark.parametrize(("cases", "documents"), [(None, DOCUMENTS), (5, DOCUMENTS), (CASES, 5)])
+def test_what_is_no_list_is_an_error(cases: Any, documents: Any) -> None:
+    with pytest.raises(UsageError, match="is no list of") as caught:
+        evaluate_sync(cases, first_two, documents=documents)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("plan", [{"abstention_rules": ["("]}, {"normalisation": "nope"}, {"measures": ["nope"]}])
+def test_a_scoring_that_could_not_be_applied_is_refused_before_anything_is_asked(plan: dict[str, Any]) -> None:
+    asked: list[Any] = []
+    with pytest.raises(UsageError):
+        evaluate_sync(CASES, asked.append, documents=DOCUMENTS, **plan)
+    assert asked == []
 
 
 def test_without_documents_only_what_labels_name_is_known() -> None:

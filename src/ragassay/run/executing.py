@@ -55,7 +55,7 @@ async def execute(
 
     Everything that the protocol reaches is hashed again first. Every finished question is durable at once. With
     `resume`, questions in the journal of this job (subject and name) are never asked again, and a job that is already
-    sealed is returned as it is; without, the old journal is set aside and everything is asked anew.
+    sealed is returned as it is and gets its name back; without, the old journal is set aside and all is asked anew.
     `error_budget` is a count (int) or a fraction (float) of questions that may fail. `credentials` maps principal ids
     to what the system needs to know them; they are sent and never stored. With `signals`, SIGINT and SIGTERM stop the
     run and keep what is finished (only in the main thread).
@@ -73,7 +73,7 @@ async def execute(
     with open_job(store, world, name=name, resume=resume, clock=clock, on_point=on_point) as journal:
         on_point("open")
         if journal.state == "sealed":
-            return _sealed(store, journal)
+            return _sealed(store, journal, name)
         if journal.state != "complete":
             pace = Pace(concurrency, clock)
             with _writer() as writer:
@@ -134,10 +134,13 @@ def open_job(
     return Journal(path, header, on_point=on_point)
 
 
-def _sealed(store: Store, journal: Journal) -> tuple[Run, Digest]:
+def _sealed(store: Store, journal: Journal, name: str) -> tuple[Run, Digest]:
+    """The run that a job ended with, under its name again: the name may be gone, or another subject may have it."""
     if journal.run is None:
         raise IntegrityError("a sealed journal names no run", file=str(journal.path), hint="begin anew")
-    return store.get_record(Run, journal.run), journal.run
+    run = store.get_record(Run, journal.run)
+    store.set_ref(f"run/{name}", journal.run, kind="run")
+    return run, journal.run
 
 
 def _complete(journal: Journal, clock: Clock, concurrency: int) -> None:

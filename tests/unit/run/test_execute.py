@@ -93,6 +93,15 @@ def test_sealed_job_is_returned_and_asked_anew_only_when_told(small: Small) -> N
     assert digest != first[1]
 
 
+def test_a_sealed_job_gets_its_name_back_when_another_subject_took_it(small: Small) -> None:
+    system = PythonSystem(Counting())
+    first = go(small, system)
+    other = go(small, system, small.seal(system.identity, repeats=2))
+    assert small.store.ref("run/latest") == other[1]
+    assert go(small, system) == first
+    assert small.store.ref("run/latest") == first[1]
+
+
 def test_reference_rerun_is_identical(small: Small) -> None:
     runs = [go(small, ReferenceSystem(small.documents, small.passages), name=name)[0] for name in ("a", "b")]
     assert runs[0].content == runs[1].content
