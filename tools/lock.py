@@ -1,4 +1,4 @@
-"""Write the lock files: exact versions and hashes, no address of any registry. Needs `uv` on the PATH or in the venv."""
+"""Write the lock files: exact versions and hashes, no address of any registry. Needs `uv` on the PATH or in .venv."""
 
 from __future__ import annotations
 

@@ -58,8 +58,8 @@ def commands() -> str:
     parts += [
         "## Completion in the shell",
         "",
-        "`ragassay --install-completion` (bash, zsh, fish) writes a completion script into the home folder, and a line that",
-        "loads it into the shell's start file. Nothing else in ragassay writes there.",
+        "`ragassay --install-completion` (bash, zsh, fish) writes a completion script into the home folder, and a line",
+        "that loads it into the shell's start file. Nothing else in ragassay writes there.",
         "",
     ]
     return "\n".join(parts)

@@ -243,7 +243,8 @@ def test_error_budget_stops_and_keeps(small: Small) -> None:
 
     counting = Counting({f"q{number:03d}": boom for number in range(3)})
     system = PythonSystem(counting)
-    with pytest.raises(ErrorBudgetError, match=r"2 of 6 questions failed; 1 may .*The first was 'q000': exception, ValueError") as caught:
+    said = r"2 of 6 questions failed; 1 may .*The first was 'q000': exception, ValueError"
+    with pytest.raises(ErrorBudgetError, match=said) as caught:
         go(small, system, error_budget=0.2, concurrency=1)
     assert caught.value.exit_code == 4
     assert sum(counting.asked.values()) == 2
