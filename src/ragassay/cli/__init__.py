@@ -59,6 +59,7 @@ def build_app() -> App:
         version=VERSION,
         default_parameter=Parameter(negative=()),
         help_format="plaintext",
+        suppress_keyboard_interrupt=False,
     )
     for name, sentence in COMMANDS.items():
         if name not in GROUPS:

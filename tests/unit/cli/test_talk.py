@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ragassay import cli
-from ragassay.cli import talk
+from ragassay.cli import schema, talk
 
 HOSTILE = "\x1b[31m\x9b31m\u202e\u2066\u061c<b>é\ud800"
 
@@ -101,3 +101,14 @@ def test_a_module_that_exits_while_it_is_loaded_is_an_error(tmp_path: Path, caps
     capsys.readouterr()
     assert cli.exit_code_of(["run", "--config", str(config)]) == 2
     assert "SystemExit" in capsys.readouterr().err
+
+
+def test_an_interrupted_command_says_so_and_exits_with_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_name: str = "") -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(schema, "schema", interrupted)
+    assert cli.exit_code_of(["schema"]) == 130
+    assert "interrupted; what was finished is kept" in capsys.readouterr().err
