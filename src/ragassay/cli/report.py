@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -74,7 +75,7 @@ def write_report(card: Scorecard, out: Path, formats: tuple[Format, ...]) -> lis
         out.mkdir(parents=True, exist_ok=True)
         for one in sorted(set(formats), key=list(makers).index):
             path = out / f"scorecard.{one}"
-            path.write_text(makers[one](), "utf-8")
+            _replace(path, makers[one]())
             paths.append(path)
             if path.stat().st_size > WARN_MB * 1e6:
                 talk.say(f"{path} has {path.stat().st_size / 1e6:.0f} MB; browsers are slow above {WARN_MB} MB")
@@ -83,3 +84,13 @@ def write_report(card: Scorecard, out: Path, formats: tuple[Format, ...]) -> lis
             f"cannot write into {out}: {cause.strerror}", hint="choose a folder you may write to with --out"
         ) from None
     return paths
+
+
+def _replace(path: Path, text: str) -> None:
+    """A file written whole or not at all: a full disk leaves the earlier report as it was."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        part.write_text(text, "utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

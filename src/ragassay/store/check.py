@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ragassay.errors import IntegrityError, RagassayError, RecordError, StoreError, UsageError
 from ragassay.records.base import Record
 from ragassay.records.canonical import parse
-from ragassay.store import lines
+from ragassay.store import durable, lines
 from ragassay.store.blobs import BLOBS, TEMPORARY, hash_file
 from ragassay.store.index import read_index, write_index
 from ragassay.store.links import BYTES, Link, Target, links_of
@@ -175,7 +175,7 @@ class _Look:
         """Every ref, and what it leads to."""
         top = self.store.path / REFS
         known = set(self.store.ref_names())
-        for path in sorted(top.rglob("*")):
+        for path in sorted(durable.entries_below(top)):
             name = path.relative_to(top).as_posix()
             if path.is_symlink() or (path.is_file() and name not in known):
                 self.note("foreign", self._relative(path), "not a name that the store could have given")
@@ -259,3 +259,5 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
             return list(found)
     except FileNotFoundError:
         return []
+    except OSError as cause:
+        raise durable.failed("read a folder of the store", folder, cause) from cause

@@ -13,6 +13,7 @@ import hashlib
 import os
 import secrets
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +25,7 @@ _HINTS = {
     errno.EDQUOT: "the disk quota is used up: free some space and repeat; nothing that was stored before is lost",
     errno.EFBIG: "a limit on file sizes is in force (ulimit -f): raise it and repeat; nothing stored before is lost",
     errno.EROFS: "the file system is read-only: reading works; to write, use a store elsewhere",
-    errno.EACCES: "this user may not write there: change the permissions, or use a store elsewhere",
+    errno.EACCES: "this user may not read or write there: change the permissions, or use a store elsewhere",
     errno.EPERM: "not permitted: the file system may have no hard links, or the files belong to another user",
     errno.EOPNOTSUPP: "the file system has no hard links: put the store on another one",
     errno.EIO: "the disk reported an error: look at the system log before trusting it; run `ragassay store check`",
@@ -76,6 +77,19 @@ def make_folders(top: Path, folder: Path) -> None:
     """Make every folder from below `top` down to `folder`."""
     for part in [*reversed(folder.relative_to(top).parents), folder.relative_to(top)][1:]:
         make_folder(top / part)
+
+
+def entries_below(folder: Path) -> Iterator[Path]:
+    """Every path below a folder; a folder that cannot be read is a StoreError and never just empty."""
+
+    def refuse(cause: OSError) -> None:
+        if not isinstance(cause, FileNotFoundError):
+            raise failed("read a folder of the store", cause.filename or folder, cause) from cause
+
+    for place, folders, files in os.walk(folder, onerror=refuse):
+        folders.sort()
+        for name in sorted([*folders, *files]):
+            yield Path(place, name)
 
 
 class Temporary:

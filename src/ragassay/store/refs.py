@@ -111,5 +111,5 @@ class Refs:
     def names(self, prefix: str = "") -> list[str]:
         """Every name that begins with `prefix`, sorted; files that cannot be names are left to `check`."""
         top = self.root / REFS
-        found = (one.relative_to(top).as_posix() for one in top.rglob("*") if one.is_file())
+        found = (one.relative_to(top).as_posix() for one in durable.entries_below(top) if one.is_file())
         return sorted(one for one in found if one.startswith(prefix) and _NAME.fullmatch(one))

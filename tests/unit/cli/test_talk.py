@@ -112,3 +112,25 @@ def test_an_interrupted_command_says_so_and_exits_with_130(
     monkeypatch.setattr(schema, "schema", interrupted)
     assert cli.exit_code_of(["schema"]) == 130
     assert "interrupted; what was finished is kept" in capsys.readouterr().err
+
+
+def test_a_full_disk_leaves_the_earlier_report_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = ["--config", str(tmp_path / "p" / "ragassay.toml")]
+    report = ["report", "--out", str(tmp_path / "out"), *config]
+    assert cli.exit_code_of(["init", str(tmp_path / "p")]) == 0
+    assert [cli.exit_code_of([one, *config]) for one in ("run", "score")] == [0, 0]
+    assert cli.exit_code_of(report) == 0
+    before = {one.name: one.read_bytes() for one in (tmp_path / "out").iterdir()}
+    real = Path.write_text
+
+    def half(path: Path, text: str, *more: str) -> int:
+        real(path, text[: len(text) // 2], *more)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", half)
+    capsys.readouterr()
+    assert cli.exit_code_of(report) == 2
+    assert "No space left" in capsys.readouterr().err
+    assert {one.name: one.read_bytes() for one in (tmp_path / "out").iterdir()} == before

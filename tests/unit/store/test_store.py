@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -287,3 +288,25 @@ def test_a_path_that_cannot_be_is_a_store_error(tmp_path: Path, name: str, creat
         Store.open(tmp_path / name, create=create)
     assert caught.value.hint
     assert caught.value.file
+
+
+@pytest.mark.parametrize("closed", ["refs", "refs/run", "blobs/sha256", "tmp", "."])
+def test_a_folder_that_may_not_be_read_is_an_error_and_never_an_empty_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed: str
+) -> None:
+    store = Store.open(tmp_path / "s", create=True)
+    store.set_ref("run/a", store.put(b"x"), kind="bytes")
+    real = os.scandir
+
+    def scandir(path: str | Path) -> Any:
+        if Path(path) == store.path / closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(StoreError, match="Permission denied") as caught:
+        store.check(level="deep")
+    assert caught.value.hint
+    if closed.startswith("refs"):
+        with pytest.raises(StoreError, match="Permission denied"):
+            store.refs("run/")
