@@ -31,11 +31,12 @@ def padded(text: bytes | bytearray) -> Bytes:
 def scan(buffer: Bytes, width: int, wanted: tuple[int, ...]) -> Fields:
     """The wanted fields of every line of a padded buffer that is neither blank nor begins with `#`.
 
-    Fields are parted by any white space (space, tab, CR, FF, VT); what follows the first `width` is ignored.
+    Fields are parted by any white space (space, tab, FF, VT); lines end with LF or CRLF; what follows the first
+    `width` fields is ignored.
 
     Raises:
-        InputError: a line has fewer fields, or holds control characters; `line` is the offset of that line in the
-            buffer, which the caller turns into a number.
+        InputError: a line has fewer fields, or holds control characters or a CR before its end; `line` is the offset
+            of that line in the buffer, which the caller turns into a number.
     """
     body = buffer[PAD - 1 : -PAD]
     separators = np.flatnonzero(body <= _LAST_SPACE)
@@ -88,6 +89,14 @@ def _refuse_control_characters(buffer: Bytes, separators: Ints, kinds: Bytes) ->
             f"a control character (byte {int(buffer[at])}) in the line",
             hint="the file must be plain UTF-8 text; is it binary, or UTF-16?",
             line=at,
+        )
+    returns = separators[kinds == _RETURN] + (PAD - 1)
+    alone = (buffer[returns + 1] != _NEWLINE) & (buffer[returns + 1] != _RETURN)
+    if alone.any():  # lines that end so would be one line to us, of which all but the first fields are not read
+        raise InputError(
+            "a carriage return in the line",
+            hint="end lines with LF or CRLF: tr '\\r' '\\n' < IN > OUT",
+            line=int(returns[np.flatnonzero(alone)[0]]),
         )
 
 

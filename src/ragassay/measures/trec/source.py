@@ -207,7 +207,9 @@ def _opened(name: str) -> BinaryIO:
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise InputError(f"the gzip data is damaged: {error}", hint="test it with gzip -t", file=name) from error
     except OSError as error:
-        raise InputError(f"the file cannot be read: {error.strerror or error}", file=name) from error
+        raise InputError(
+            f"the file cannot be read: {error.strerror or error}", hint="check the path and the disk", file=name
+        ) from error
 
 
 def _spooled(stream: SupportsRead) -> BinaryIO:
