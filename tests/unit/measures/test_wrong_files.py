@@ -56,8 +56,11 @@ def refused(qrels: str, run: str) -> InputError:
         (RUN.replace("\n", "\r").encode(), "carriage return", 1),
         (b"q1 Q0 a 1 2.0 t\nq1 Q0 b 2 1.0 t\rq2 Q0 c 2 8 t\n", "carriage return", 2),
     ],
-    ids="binary control utf16 utf16le columns nan qrels empty blank gzip-cut cr-only cr-inside".split(),
-)
+    ids=[
+        "binary", "control", "utf16", "utf16le", "columns", "nan", "qrels", "empty", "blank", "gzip-cut", "cr-only",
+        "cr-inside",
+    ],
+)  # fmt: skip
 def test_wrong_file(tmp_path: Path, qrels: str, content: bytes, message: str, line: int | None) -> None:
     error = refused(qrels, written(tmp_path, content))
     assert message in error.message
