@@ -47,9 +47,14 @@ class Item(Record, frozen=True, kw_only=True):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What makes two items the same: their sources, else their text, else their id."""
+        """What makes two items the same: their sources, else their text, else their id.
+
+        A derived item and a whole document are never the same as a slice: they do not show what a slice shows, so that
+        one of them that stands first must not hide it.
+        """
         if self.sources:
-            return ("sources", *sorted((s.document_id, s.version, s.start, s.end) for s in self.sources))
+            shows = "derived" if self.transform == "derived" else "whole" if self.whole_document else "sources"
+            return (shows, *sorted((s.document_id, s.version, s.start, s.end) for s in self.sources))
         return ("text", self.text_digest) if self.text_digest else ("id", self.item_id)
 
 

@@ -169,7 +169,7 @@ class _Builder:
         if given.start is not None and given.end is not None and given.start > given.end:
             raise InvalidResponseError(f"{path}.end", "before start")
         digest = None
-        if text and found.passage_id is None:
+        if text is not None and found.passage_id is None:
             digest = digest_text(text)
             self.texts[digest] = text
         return Item(

@@ -102,7 +102,12 @@ def _overlap(items: Sequence[Item], world: World) -> Found:
     if not spans:
         return missing("no_spans"), None
     if total == 0:
-        return undefined("no_text_in_context"), None
+        unknown = any(_unplaced(item) for item in items)
+        return (
+            (missing("unknown_items"), Bounds(low=0.0, high=1.0))
+            if unknown
+            else (undefined("no_text_in_context"), None)
+        )
     found = value(total - _union(spans, world), total)
     if any(_unplaced(item) for item in items):
         return settled(found, Bounds(low=0.0, high=1.0))

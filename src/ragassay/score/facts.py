@@ -14,9 +14,7 @@ from ragassay.score.rows import missing, undefined, value
 from ragassay.traces import Graph, Node
 
 
-def coverage(
-    items: Sequence[Item], labels: Labels, reader: Reader
-) -> tuple[Outcome, Bounds | None, dict[str, State]]:
+def coverage(items: Sequence[Item], labels: Labels, reader: Reader) -> tuple[Outcome, Bounds | None, dict[str, State]]:
     """fact_coverage of a list, its bounds where some fact is unknown, and the state of each required fact."""
     needed = labels.required
     if not needed:

@@ -11,6 +11,7 @@ from ragassay.records.score import Observation
 from ragassay.score.answer import RUNTIME_MEASURES, takes_part
 from ragassay.score.labels import Labels
 from ragassay.score.observe import COUNTS, computed, fates_unknown, known, measures_of
+from ragassay.score.population import outside
 from ragassay.score.rows import Rows, Scores, error, missing
 from ragassay.score.world import World
 
@@ -64,9 +65,7 @@ def _blank(case: Case, repeat: int, labels: Labels) -> Scores:
     return Scores(case.query_id, repeat, "no_trace", (), (), fates_unknown(case, repeat, labels), ())
 
 
-def _absent(
-    one: Scores, rows: Sequence[Observation], wanted: Iterable[Key], labels: Labels
-) -> tuple[Observation, ...]:
+def _absent(one: Scores, rows: Sequence[Observation], wanted: Iterable[Key], labels: Labels) -> tuple[Observation, ...]:
     have = {(row.measure, row.step) for row in rows}
     made = Rows(labels.case, one.repeat)
     for spelled, step in wanted:
@@ -75,7 +74,8 @@ def _absent(
         measure = None if spelled in COUNTS else parse(spelled)
         if not _member(spelled, measure, labels):
             continue
-        made.add(spelled, _why(one.failure, step, None if measure is None else known(measure, labels)), step)
+        why = None if measure is None or one.failure else outside(measure, labels)
+        made.add(spelled, why or _why(one.failure, step, None if measure is None else known(measure, labels)), step)
     return tuple(made.made)
 
 

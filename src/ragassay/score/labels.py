@@ -69,6 +69,16 @@ class Labels:
         """Visible labels with grade >= rel."""
         return tuple(one for one in self.visible if one.grade >= rel)
 
+    @cached_property
+    def distinct(self) -> dict[int, int]:
+        """Place in `visible` -> grade, for labels that differ: equal places are one label, with the highest grade."""
+        first: dict[tuple[object, ...], int] = {}
+        grades: dict[int, int] = {}
+        for number, one in enumerate(self.visible):
+            kept = first.setdefault((one.coarse, *one.places), number)
+            grades[kept] = max(grades.get(kept, one.grade), one.grade)
+        return grades
+
     @property
     def required(self) -> tuple[Fact, ...]:
         """Required facts of which at least one set may be seen."""
@@ -131,9 +141,7 @@ def _may_see(label: Label, case: Case, world: World) -> bool:
 
 def _covered(where: Interval, at: Iterable[Interval], plain: bool, world: World) -> int:
     """Code points of `where` within the union of intervals."""
-    cut = sorted(
-        (max(where.start, one.start), min(where.end, one.end)) for one in at if one.place == where.place
-    )
+    cut = sorted((max(where.start, one.start), min(where.end, one.end)) for one in at if one.place == where.place)
     total, reached = 0, where.start
     for start, end in cut:
         start = max(start, reached)

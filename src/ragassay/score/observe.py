@@ -14,6 +14,7 @@ from ragassay.score.context import CONTEXT_MEASURES, of_context
 from ragassay.score.facts import Walk, coverage
 from ragassay.score.hold import Reader, State
 from ragassay.score.labels import Labels
+from ragassay.score.population import outside
 from ragassay.score.ranking import RANKED, Ranked, by_document, by_evidence, by_passage, rank
 from ragassay.score.rows import Holding, Rows, Scores, error, missing, undefined, value
 from ragassay.score.world import World
@@ -79,10 +80,23 @@ class _Question:
         kind = nodes[0].kind
         given = self.graph.output(name)
         inferred = any(node.inferred for node in nodes)
-        if given is None and not self.failure and all(node.given is None for node in nodes):
-            self._silent(name, kind, inferred)
-            return
+        silent = not self.failure and any(node.given is None for node in nodes)
         items = self.world.distinct(given or ())
+        if silent:
+            self._silent(name, kind, inferred)
+        else:
+            self._measure(name, kind, items, inferred)
+            self._counts(given or (), items, name, inferred)
+        if given is not None or self.failure:
+            self._hold(name, kind, order, items, silent)
+        for number, one in self.graph.iterations(name).items():
+            if one is None and not self.failure:
+                self._silent(f"{name}#{number}", kind, inferred)
+            else:
+                self._measure(f"{name}#{number}", kind, self.world.distinct(one or ()), inferred)
+
+    def _measure(self, name: str, kind: str, items: Sequence[Item], inferred: bool) -> None:
+        """Every measure of a list."""
         ranked: dict[str, Ranked | str] = {}
         for measure in self.measures:
             if measure.name not in STEP_MEASURES or not _fits(measure, kind):
@@ -97,16 +111,15 @@ class _Question:
                 self._ranked(measure, items, ranked, name, inferred)
         if kind == "dedup" and any(one.name == "dedup_coverage" for one in self.measures):
             self._coverage_as("dedup_coverage", items, name, inferred)
-        self._counts(given or (), items, name, inferred)
-        self._hold(name, kind, order, items)
 
     def _silent(self, name: str, kind: str, inferred: bool) -> None:
-        """A step that does not say what it gave out: every measure there is missing."""
+        """A step (or one of its iterations) that does not say what it gave out: every measure there is missing."""
         for measure in self.measures:
             taken = measure.name in STEP_MEASURES and _fits(measure, kind)
+            taken |= measure.name == "dedup_coverage" and kind == "dedup"
             if taken and (measure.name != "empty_retrieval" or self.labels.state == "empty"):
-                self.rows.add(str(measure), missing("no_items_out", known(measure, self.labels)), name,
-                              inferred=inferred)  # fmt: skip
+                outcome = outside(measure, self.labels) or missing("no_items_out", known(measure, self.labels))
+                self.rows.add(str(measure), outcome, name, inferred=inferred)
 
     def _error(self, measure: Measure, step: str | None) -> None:
         self.rows.add(str(measure), error(self.failure, known(measure, self.labels)), step)
@@ -158,13 +171,13 @@ class _Question:
             self.rows.add("unexplained_items", value(sum(len(one.unexplained) for one in nodes)), name,
                           inferred=inferred)  # fmt: skip
 
-    def _hold(self, name: str, kind: str, order: int, items: Sequence[Item]) -> None:
+    def _hold(self, name: str, kind: str, order: int, items: Sequence[Item], silent: bool) -> None:
+        """What the step holds; where one of its iterations is silent, what the others do not hold is unknown."""
         states = {} if self.failure else coverage(items, self.labels, self.reader)[2]
         for fact in self.labels.required:
-            state = STATE[states.get(fact.id, State.UNKNOWN)]
-            self.holdings.append(
-                Holding(self.case.query_id, self.content.repeat, fact.id, name, kind, order, state)
-            )
+            found = states.get(fact.id, State.UNKNOWN)
+            state = STATE[State.UNKNOWN if silent and found is not State.HELD else found]
+            self.holdings.append(Holding(self.case.query_id, self.content.repeat, fact.id, name, kind, order, state))
 
     def _context(self) -> None:
         """Measures that read the context only, and all measures of steps where there is no context to read."""
@@ -192,7 +205,7 @@ class _Question:
         bottom = known(measure, self.labels)
         if self.graph.context.reason == "inconsistent":
             return error("inconsistent_context", bottom)
-        return missing("no_context", bottom)
+        return outside(measure, self.labels) or missing("no_context", bottom)
 
     def _recall(self, measure: Measure, items: Sequence[Item], inferred: bool) -> None:
         plain = Measure.of("recall", rel=int(measure.get("rel") or self.world.rel))
@@ -291,7 +304,7 @@ def _relevant_units(measure: Measure, labels: Labels) -> int:
         return sum(grade >= rel for grade in labels.document_grades().values())
     if unit == "passage":
         return sum(grade >= rel for grade in labels.passage_grades().values())
-    return len(labels.relevant(rel))
+    return sum(grade >= rel for grade in labels.distinct.values())
 
 
 def _fits(measure: Measure, kind: str) -> bool:

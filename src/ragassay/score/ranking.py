@@ -11,7 +11,7 @@ from ragassay.measures.kernels import KERNELS
 from ragassay.records.score import Bounds
 from ragassay.records.trace import Item
 from ragassay.score.hold import Reader, Reading
-from ragassay.score.labels import Label, Labels
+from ragassay.score.labels import Labels
 from ragassay.score.rows import missing, undefined
 
 RANKED: frozenset[str] = frozenset(KERNELS) - {"harmful"}
@@ -35,14 +35,14 @@ class Ranked(NamedTuple):
 
 def by_evidence(items: Sequence[Item], labels: Labels, reader: Reader) -> Ranked:
     """Items in order, each once; the gain is the highest grade among the evidence that an item is the first to hold."""
-    return _ranked(items, reader.read(items), reader.labels, labels.world.complete)
+    return _ranked(items, reader.read(items), labels)
 
 
-def _ranked(items: Sequence[Item], reading: Reading, labels: Sequence[Label], complete: bool) -> Ranked:
-    grades = [one.grade for one in labels]
-    new = tuple(tuple(grades[number] for number in first) for first in reading.first)
+def _ranked(items: Sequence[Item], reading: Reading, labels: Labels) -> Ranked:
+    grades, every = labels.distinct, labels.visible
+    new = tuple(tuple(grades[number] for number in first if number in grades) for first in reading.first)
     judged = tuple(
-        bool(item.sources) and (complete or any(grades[number] >= 0 for number in touched))
+        bool(item.sources) and (labels.world.complete or any(every[number].grade >= 0 for number in touched))
         for item, touched in zip(items, reading.touched, strict=True)
     )
     return Ranked(
@@ -50,8 +50,8 @@ def _ranked(items: Sequence[Item], reading: Reading, labels: Sequence[Label], co
         judged,
         new,
         tuple(reading.open),
-        tuple(grades),
-        reading.by_document or any(one.coarse for one in labels),
+        tuple(grades.values()),
+        reading.by_document or any(one.coarse for one in every),
     )
 
 
@@ -107,11 +107,15 @@ def rank(measure: Measure, ranked: Ranked | str, labels: Labels) -> tuple[Outcom
     """
     if labels.state == "unlabelled":
         return missing("unlabelled"), None
-    if labels.none_visible:
+    if labels.hidden and not labels.visible:
         return undefined("all_hidden"), None
     if isinstance(ranked, str):
-        return missing(ranked), None
+        nothing = by_passage((), labels)
+        outside = None if isinstance(nothing, str) else _score(measure, nothing)
+        return (outside if outside and outside.reason == "nothing_relevant" else missing(ranked)), None
     outcome = _score(measure, ranked)
+    if outcome.reason == "nothing_relevant" and labels.none_visible:
+        return undefined("all_hidden"), None
     if outcome.status != "value" or measure.name == "judged":
         return outcome, None
     cut = measure.cutoff or len(ranked.open)

@@ -10,12 +10,15 @@ from typing import NamedTuple
 from ragassay.corpus import visible
 from ragassay.corpus.words import TOKENIZER, words
 from ragassay.records.base import Instant
+from ragassay.records.canonical import digest_text
 from ragassay.records.case import Principal
 from ragassay.records.document import Document, Passage, Span
 from ragassay.records.text import valid_at
 from ragassay.records.trace import Item
 
 _SPACE = re.compile(r"\s")
+NO_TEXT = digest_text("")
+"""What an item has that came as an empty text, which is not one whose text nobody reported."""
 
 
 class Interval(NamedTuple):
@@ -143,7 +146,7 @@ class World:
     def identity(self, item: Item) -> tuple[object, ...]:
         """What makes two items the same: their intervals, else their text, else their id."""
         if item.sources:
-            return ("at", *sorted(self.of(item)))
+            return (item.identity[0], *sorted(self.of(item)))
         return item.identity
 
     def distinct(self, items: Iterable[Item]) -> list[Item]:
@@ -171,7 +174,7 @@ class World:
         if item.passage_id is not None and item.passage_id in self.passages:
             return self.passages[item.passage_id].text
         if not item.sources:
-            return "" if item.text_digest is None else None
+            return "" if item.text_digest == NO_TEXT else None
         documents = [self._documents[one.place] for one in self.of(item)]
         if item.transform == "derived" or None in documents:
             return None

@@ -37,6 +37,7 @@ class Node:
     """Places of its parents in `Graph.nodes`."""
     inferred: bool
     """The parents were not declared but found by rule."""
+    iteration: int | None
     given: Items | None
     """What it said that it gave out; None: it did not say."""
     inputs: Items
@@ -87,6 +88,27 @@ class Graph:
         if not said:
             return None
         return said[0] if len(said) == 1 else united(_interleaved(said))
+
+    def iterations(self, name: str) -> dict[int, Items | None]:
+        """What each iteration of a name gave out, where there are several; None if one of its steps did not say.
+
+        The number is the declared iteration, or the place (from 1) among the steps of the name where some step of it
+        declares none. Steps of one iteration are united as in `output`.
+        """
+        nodes = self.names.get(name, ())
+        declared = all(node.iteration is not None for node in nodes)
+        found: dict[int, list[Items | None]] = {}
+        for place, node in enumerate(nodes, 1):
+            found.setdefault(node.iteration if declared and node.iteration is not None else place, []).append(
+                node.given
+            )
+        if len(found) < 2 or any(f"{name}#{number}" in self.names for number in found):
+            return {}
+        made: dict[int, Items | None] = {}
+        for number, lists in sorted(found.items()):
+            said = [one for one in lists if one is not None]
+            made[number] = None if len(said) < len(lists) else said[0] if len(said) == 1 else united(_interleaved(said))
+        return made
 
 
 def keys_of(item: Item) -> tuple[tuple[object, ...], ...]:
@@ -158,7 +180,7 @@ def _node(step: Step, before: Sequence[Node], places: dict[str, int]) -> Node:
         flow = inputs
     carries = step.kind in PASS_KINDS or step.kind in SOURCE_KINDS
     given = step.items_out if carries else None
-    return Node(step.name, step.kind, step.step_id, parents, inferred, given, inputs, flow, unexplained)
+    return Node(step.name, step.kind, step.step_id, parents, inferred, step.iteration, given, inputs, flow, unexplained)
 
 
 def _end(items: Items, before: Sequence[Node]) -> Node:
@@ -167,22 +189,22 @@ def _end(items: Items, before: Sequence[Node]) -> Node:
     parents = tuple(assembled[-1:]) or _inferred(before, items)
     inferred = not assembled and not (len(parents) == 1 and before[parents[0]].name == CONTEXT)
     inputs = united(item for one in parents for item in before[one].flow)
-    return Node(CONTEXT, CONTEXT, CONTEXT, parents, inferred, items, inputs, items, _unexplained(items, inputs))
+    return Node(CONTEXT, CONTEXT, CONTEXT, parents, inferred, None, items, inputs, items, _unexplained(items, inputs))
 
 
 def _inferred(before: Sequence[Node], items: Items) -> tuple[int, ...]:
     start = max((place for place, node in enumerate(before) if node.kind in PASS_KINDS), default=0)
-    chosen = {place for place in range(start, len(before)) if before[place].flow}
+    since = range(start, len(before))
+    # A step that dropped everything is a parent too: the way back leads through it.
+    chosen = {place for place in since if before[place].flow or before[place].carries}
     known = {key for place in chosen for item in before[place].flow for key in keys_of(item)}
-    for item in items:
-        if not known.isdisjoint(keys_of(item)):
-            continue
-        wanted = set(keys_of(item))
-        for place in reversed(range(start)):
-            if any(not wanted.isdisjoint(keys_of(one)) for one in before[place].given or ()):
-                chosen.add(place)
-                known |= {key for one in before[place].flow for key in keys_of(one)}
-                break
+    lost = [keys for keys in map(set, map(keys_of, items)) if known.isdisjoint(keys)]
+    for place in reversed(range(start)):
+        given = {key for one in before[place].given or () for key in keys_of(one)}
+        if any(not given.isdisjoint(keys) for keys in lost):
+            chosen.add(place)
+            given |= {key for one in before[place].flow for key in keys_of(one)}
+            lost = [keys for keys in lost if given.isdisjoint(keys)]
     return tuple(sorted(chosen))
 
 

@@ -112,9 +112,7 @@ def _trace(
 ) -> Trace:
     order = sorted(scores, key=lambda one: (scores[one], one.encode()), reverse=True)
     items = tuple(_item(one, rank, scores[one], resolver) for rank, one in enumerate(order, 1))
-    step = Step(
-        step_id=StepId(name), name=name, kind="lexical", parents=(), items_out=items, score_direction="higher"
-    )
+    step = Step(step_id=StepId(name), name=name, kind="lexical", parents=(), items_out=items, score_direction="higher")
     content = TraceContent(query_id=QueryId(query_id), repeat=repeat, as_of=as_of, steps=(step,))
     return Trace(content=content, measurements=Measurements(query_id=content.query_id, repeat=repeat))
 

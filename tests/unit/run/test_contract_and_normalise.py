@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.unit.run.small import AS_OF, TEXTS, document
 
 from ragassay.corpus import Resolver, chunk
-from ragassay.records.canonical import canonical_bytes, parse
+from ragassay.records.canonical import canonical_bytes, digest_text, parse
 from ragassay.records.trace import TraceContent
 from ragassay.run.contract import Reply, Request, Response, request_value, system_schema
 from ragassay.run.normalise import Normalised, normalise
@@ -75,7 +75,7 @@ def test_absent_contexts_are_not_empty_ones() -> None:
 
 def test_empty_text_is_an_item_with_no_text() -> None:
     (item,) = made({"answer": "x", "contexts": [""]}).content.context or ()
-    assert (item.item_id, item.resolution, item.text_digest) == ("no-text", "unresolved", None)
+    assert (item.item_id, item.resolution, item.text_digest) == ("no-text", "unresolved", digest_text(""))
 
 
 def test_exact_text_is_resolved_and_other_text_is_kept_by_digest() -> None:

@@ -60,8 +60,7 @@ def whole(document_id: str, version: str = "1") -> Item:
 
 def loose(text: str = "", name: str = "x") -> Item:
     """An unresolved item."""
-    digest = digest_text(text) if text else None
-    return Item(item_id=name, rank=1, resolution="unresolved", transform="derived", text_digest=digest)
+    return Item(item_id=name, rank=1, resolution="unresolved", transform="derived", text_digest=digest_text(text))
 
 
 def step(
