@@ -111,6 +111,12 @@ def fill(template: Any, value: Any) -> Any:
 
 def check_rules(rules: Mapping[str, Any]) -> None:
     """UsageError for a mapping that names no field of the contract or holds a malformed path."""
+    if not isinstance(rules, Mapping):
+        raise UsageError(
+            f"a mapping of fields to paths is expected, got {type(rules).__name__}",
+            field="response",
+            hint='response = { answer = "$.text" }',
+        )
     known = fields_of(Response)
     for key, rule in rules.items():
         if key not in known and snake(key) not in known:

@@ -11,9 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.parse import urljoin, urlsplit
 
-from ragassay.errors import UsageError
 from ragassay.records.base import Metadata
 from ragassay.records.canonical import canonical_bytes
 from ragassay.records.protocol import Stated, SystemIdentity
@@ -22,6 +21,14 @@ from ragassay.redact import Redaction
 from ragassay.run.contract import Reply, Request, request_value
 from ragassay.run.mapping import ABSENT, apply, check_rules, check_template, fill
 from ragassay.run.pace import Conditions, Pace
+from ragassay.run.systems.declared import (
+    Secret,
+    check_number,
+    checked_headers,
+    checked_method,
+    checked_url,
+    shown_url,
+)
 from ragassay.run.systems.python import UNSTATED
 
 if TYPE_CHECKING:
@@ -33,25 +40,6 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 3
 _FIRST_BACKOFF_S = 0.5
 _LONGEST_BACKOFF_S = 30.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Secret:
-    """A header value taken from the environment when it is sent; never stored."""
-
-    env: str
-    prefix: str = ""
-
-    def resolve(self) -> str:
-        """The value now (UsageError if the variable is not set)."""
-        found = os.environ.get(self.env)
-        if not found:
-            raise UsageError(
-                f"the environment variable {self.env} is not set",
-                field="system.headers",
-                hint="set it where ragassay runs; its value is sent and never stored",
-            )
-        return self.prefix + found
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +83,12 @@ class HttpSystem:
         settings: Metadata | None = None,
         use_proxy_settings: bool = False,
     ) -> None:
-        self.url = _check_url(url)
-        self.method = method.upper()
-        self.headers = {key: _header(key, value) for key, value in (headers or {}).items()}
+        self.url = checked_url(url)
+        self.method = checked_method(method)
+        self.headers = checked_headers(headers or {})
+        check_number("retries", retries, least=0)
+        check_number("max_wait_s", max_wait_s, least=0)
+        check_number("max_bytes", max_bytes, least=1)
         check_template(request)
         check_rules(response or {})
         self.request, self.response = request, response
@@ -352,32 +343,3 @@ def _encode(body: Any) -> bytes:
 
 def _flat(body: Mapping[str, Any]) -> dict[str, str]:
     return {key: one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for key, one in body.items()}
-
-
-def _header(name: str, value: Any) -> str | Secret:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping) and set(value) <= {"env", "prefix"} and isinstance(value.get("env"), str):
-        return Secret(env=value["env"], prefix=str(value.get("prefix", "")))
-    raise UsageError(
-        'a header is a text or { env = "NAME" }', field=f"headers.{name}", hint='{ env = "TOKEN", prefix = "Bearer " }'
-    )
-
-
-def _check_url(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"{url!r} is not an HTTP address", field="url", hint="for example http://127.0.0.1:8000/ask")
-    if parts.username or parts.password:
-        raise UsageError(
-            "credentials in an address would be stored",
-            field="url",
-            hint='use headers = { Authorization = { env = "NAME" } }',
-        )
-    return url
-
-
-def shown_url(url: str) -> str:
-    """The address without its query and fragment, which may hold secrets."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc, parts.path, "", ""))
