@@ -90,7 +90,9 @@ def polars_(lines: bytes) -> int:
     import polars as pl
 
     table = pl.read_ndjson(io.BytesIO(lines), infer_schema_length=None)
-    return len(table.group_by("class", "step", "measure").agg(pl.col("value").mean(), pl.col("value").count().alias("n")))
+    return len(
+        table.group_by("class", "step", "measure").agg(pl.col("value").mean(), pl.col("value").count().alias("n"))
+    )
 
 
 def installed_mb(*names: str) -> float:
@@ -120,7 +122,7 @@ ENGINES: dict[str, tuple[str, tuple[str, ...], Callable[[bytes], int]]] = {
 def main() -> None:
     """One line an engine."""
     lines = make_lines()
-    print(f"{QUESTIONS * STEPS * MEASURES} observations, {len(lines) / 1e6:.1f} MB; median of {ROUNDS}, ratio to the first")
+    print(f"{QUESTIONS * STEPS * MEASURES} observations, {len(lines) / 1e6:.1f} MB; median of {ROUNDS}, ratio to first")
     base_time = base_import = 0.0
     for name, (module, distributions, work) in ENGINES.items():
         if importlib.util.find_spec(module) is None:

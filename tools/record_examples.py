@@ -159,8 +159,8 @@ def scores() -> dict[str, Record]:
         unknown=1, absent=0, lost_whole=1, lost_in_parts=0, joint={"rerank": 1}, inferred=0,
     )  # fmt: skip
     table = ScoreTable(
-        run=_of("run"), run_record=_of("record"), scoring=_of("scoring"), content=_of("content"), observations=_of("o"), runtime=_of("r"),
-        estimates=_of("e"), fates=_of("f"), survival=_of("s"), questions=10,
+        run=_of("run"), run_record=_of("record"), scoring=_of("scoring"), content=_of("content"),
+        observations=_of("o"), runtime=_of("r"), estimates=_of("e"), fates=_of("f"), survival=_of("s"), questions=10,
     )  # fmt: skip
     judge = JudgeIdentity(name="panel-a", kind="model", model="m-1", prompt=_of("prompt"), settings={"topP": "1"})
     verdict = Judgement(

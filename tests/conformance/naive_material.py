@@ -175,7 +175,10 @@ def followed(draw: st.DrawFn) -> tuple[Case, Trace]:
     declared = draw(st.booleans())
     for number, kind in enumerate(draw(st.lists(st.sampled_from(KINDS), min_size=3, max_size=8))):
         before = made[-4:]
-        chosen = draw(st.lists(st.sampled_from(before), max_size=2, unique_by=lambda one: one.step_id)) if before else []
+        some = (
+            st.lists(st.sampled_from(before), max_size=2, unique_by=lambda one: one.step_id) if before else st.just([])
+        )
+        chosen = draw(some)
         parents = [one.step_id for one in chosen if kind not in ("lexical", "vector")]
         given = [item for one in chosen if declared for item in one.items_out or ()]
         source = kind in ("lexical", "vector", "fetch")
