@@ -18,7 +18,7 @@ from ragassay.records.score import Observation
 from ragassay.records.trace import Trace
 from ragassay.score import World
 
-MEASURES = tuple(
+MEASURES = tuple(  # noqa: RUF005
     f"{name}({options}){cut}"
     for name in ("recall", "hit", "precision", "rr")
     for options in ("rel=2", "rel=1", "rel=2,unit=document", "rel=2,unit=passage")

@@ -63,9 +63,7 @@ def loose(text: str = "", name: str = "x") -> Item:
     return Item(item_id=name, rank=1, resolution="unresolved", transform="derived", text_digest=digest_text(text))
 
 
-def step(
-    name: str, kind: str, out: Iterable[Item] | None, parents: tuple[str, ...] | None = None, **more: Any
-) -> Step:
+def step(name: str, kind: str, out: Iterable[Item] | None, parents: tuple[str, ...] | None = None, **more: Any) -> Step:
     step_id = more.pop("step_id", name)
     items = None if out is None else tuple(out)
     return Step(step_id=step_id, name=name, kind=kind, parents=parents, items_out=items, **more)

@@ -209,8 +209,11 @@ def test_an_answer_of_100_000_words() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "公開に失敗した場合、改訂番号は保持されます。", "Zażółć gęślą jaźń; żółw.", "الرد: نعم، يمكن",
-        "ok 👩‍👩‍👧 🇵🇱 done", "e\u0301 e\u0301",
+        "公開に失敗した場合、改訂番号は保持されます。",
+        "Zażółć gęślą jaźń; żółw.",
+        "الرد: نعم، يمكن",
+        "ok 👩‍👩‍👧 🇵🇱 done",
+        "e\u0301 e\u0301",
     ],
     ids=["japanese", "polish", "arabic", "emoji", "combining"],
 )
@@ -253,9 +256,7 @@ def test_white_space_between_chunks_is_not_evidence() -> None:
 
 
 def test_whole_documents_are_measured_as_documents_and_leave_span_facts_unknown() -> None:
-    known = case(
-        evidence=(ev("e1", "a", 0, 5), ev("e2", "b")), facts=(fact("f1", ("e1",)), fact("f2", ("e2",)))
-    )
+    known = case(evidence=(ev("e1", "a", 0, 5), ev("e2", "b")), facts=(fact("f1", ("e1",)), fact("f2", ("e2",))))
     seen = trace(step("run", "lexical", [whole("a"), whole("b")], ()))
     got = score(known, seen, DOCS, "recall(rel=2)", "recall(rel=2,unit=document)@1", "fact_coverage")
     assert number(got, "recall(rel=2)", "run") == 1.0

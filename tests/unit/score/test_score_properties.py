@@ -140,9 +140,7 @@ def _table(kinds: list[str]):
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(outcomes, min_size=1, max_size=5), st.randoms(use_true_random=False))
-def test_counts_add_up_nobody_is_left_out_and_order_does_not_matter(
-    kinds: list[str], shuffler: random.Random
-) -> None:
+def test_counts_add_up_nobody_is_left_out_and_order_does_not_matter(kinds: list[str], shuffler: random.Random) -> None:
     cases, rows, how = _table(kinds)
     found = estimate(rows, cases, how)
     for one in found:
@@ -170,7 +168,7 @@ def test_bounds_of_a_mean_contain_every_completion(kinds: list[str]) -> None:
     before = {_key(one): one for one in estimate(rows, cases, how) if one.measure in measures}
     for values in itertools.product((0.0, 0.5, 1.0), repeat=min(len(open_rows), 4)):
         if len(values) < len(open_rows):
-            values = (*values, *(1.0 for _ in open_rows[len(values):]))
+            values = (*values, *(1.0 for _ in open_rows[len(values) :]))
         filled = list(rows)
         for place, value in zip(open_rows, values, strict=True):
             old = filled[place]

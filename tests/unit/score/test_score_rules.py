@@ -91,9 +91,7 @@ def test_an_item_that_completes_evidence_gains_it_and_one_that_repeats_it_does_n
 
 def test_derived_items_are_unknown_for_spans_and_held_for_documents() -> None:
     summary = item("a", 0, 10, transform="derived")
-    known = case(
-        evidence=(ev("e1", "a", 0, 10), ev("e2", "a")), facts=(fact("f1", ("e1",)), fact("f2", ("e2",)))
-    )
+    known = case(evidence=(ev("e1", "a", 0, 10), ev("e2", "a")), facts=(fact("f1", ("e1",)), fact("f2", ("e2",))))
     got = score(known, trace(step("s", "lexical", [summary], ())), DOCS)
     assert row(got, "fact_coverage", "s", "f1").reason == "unknown_items"
     assert row(got, "fact_coverage", "s", "f2").value == 1.0

@@ -57,9 +57,7 @@ def test_multi_turn_the_conversation_is_the_cluster() -> None:
 
 
 def test_an_agent_that_retrieves_three_times() -> None:
-    known = case(
-        evidence=(ev("e1", "a", 0, 10), ev("e2", "b", 0, 10, grade=3)), facts=(fact("f", ("e1", "e2")),)
-    )
+    known = case(evidence=(ev("e1", "a", 0, 10), ev("e2", "b", 0, 10, grade=3)), facts=(fact("f", ("e1", "e2")),))
     seen = trace(
         step("plan", "rewrite", None, (), step_id="r0"),
         step("search", "tool", [GOT_C, GOT_A], ("r0",), step_id="t0", iteration=0),
