@@ -191,7 +191,10 @@ def test_the_next_command_works_where_this_one_was_given(tmp_path: Path) -> None
     again = call("run", *where, cwd=tmp_path).stderr
     assert "nothing was asked" in again
     call("run", "--name", "other", *where, cwd=tmp_path)
-    assert "ragassay score latest --config" in call("run", *where, cwd=tmp_path).stderr, "the newest run is another one"
+    again = json.loads(call("run", "--json", *where, cwd=tmp_path).stdout)
+    call("score", *where, cwd=tmp_path)
+    scored = json.loads(call("store", "show", "scores/latest", *where, cwd=tmp_path).stdout)
+    assert scored["run_record"] == again["run"], "a run that was asked for again is the newest"
 
 
 def test_a_table_in_the_store_is_shown_as_json_lines(project: Path) -> None:
