@@ -76,11 +76,12 @@ def normalise_unicode(text: str) -> str:
     words of their own. Articles stay: they are a matter of English.
     """
     if text.isascii():
-        folded = text.lower()
-    else:
-        folded = unicodedata.normalize("NFKC", _stream_safe(text).casefold())
-        folded = unicodedata.normalize("NFKC", folded.casefold())
-    return " ".join(folded.translate(_TABLE).split())
+        return " ".join(text.lower().translate(_TABLE).split())
+    folded = unicodedata.normalize("NFKC", _stream_safe(text).casefold())
+    folded = unicodedata.normalize("NFKC", folded.casefold())
+    written = " ".join(folded.translate(_TABLE).split())
+    # Where punctuation stood between a letter and its mark, the two are neighbours now.
+    return unicodedata.normalize("NFKC", _stream_safe(written)).replace(chr(_JOINER), "")
 
 
 def _stream_safe(text: str) -> str:

@@ -8,7 +8,7 @@ import string
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragassay.errors import UsageError
@@ -47,6 +47,7 @@ def test_equal_to_the_squad_script(answer: str, gold: str) -> None:
 
 
 @given(st.text(), st.text())
+@example("C:\u0327", "")
 def test_any_text_at_all(answer: str, gold: str) -> None:
     assert normalise_squad(answer) == squad_normalise(answer)
     for norm in ("squad", "musique", "unicode"):
