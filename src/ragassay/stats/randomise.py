@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _BITS_TO_SPEND = 61
+_TABLE_BYTES = 64 << 20
 _ROUNDING = 2**50
 """Sums that differ by less than this part of the sum of absolute differences are equal: a double holds 1/3 to 2^-54 of
 its size, and a difference of two scores to a few times that."""
@@ -54,7 +55,7 @@ def sign_flip(
     clusters: Sequence[Hashable] | None = None,
     flips: int = 10_000,
     exact_up_to: int = 16,
-    block: int = 1_024,
+    block: int = 4_096,
 ) -> FlipTest:
     """Paired randomisation test (Fisher): flip the sign of each unit's difference; is |sum| that large by chance?
 
@@ -80,8 +81,9 @@ def sign_flip(
     scale[scale == 0] = 1.0
     counts, family = np.zeros(columns, np.int64), np.zeros(columns, np.int64)
     total = 1 << rows if exact else flips
+    sums_of = _Sums(table)
     for bits in _all_patterns(rows, block) if exact else _random_patterns(rows, flips, seed, block):
-        sums = np.abs(_flipped(table, bits))
+        sums = np.abs(sums_of(bits))
         counts += np.count_nonzero(sums >= observed - slack, axis=0)
         most = (sums / scale).max(axis=1)
         family += np.count_nonzero(most[:, None] >= (observed - slack) / scale, axis=0)
@@ -179,14 +181,25 @@ def _random_patterns(rows: int, flips: int, seed: int, block: int) -> Iterator[N
         yield words.view(np.uint8).reshape(count, width * 8)
 
 
-def _flipped(table: Ints, bits: NDArray[np.uint8]) -> Ints:
-    """Sum of each column with the signs of each pattern, eight units at a time from a table of 256 sums."""
-    columns = table.shape[1]
-    padded = np.zeros(((len(table) + 7) // 8 * 8, columns), np.int64)
-    padded[: len(table)] = table
-    signs = 1 - 2 * ((np.arange(256)[:, None] >> np.arange(8)[None, :]) & 1)
-    sums = np.zeros((len(bits), columns), np.int64)
-    by_byte = np.ascontiguousarray(bits.T).astype(np.intp)
-    for at, eight in enumerate(padded.reshape(-1, 8, columns)):
-        sums += (signs @ eight)[by_byte[at]]
-    return sums
+class _Sums:
+    """Sums of each column under sign patterns, eight units at a time from tables of their 256 sums."""
+
+    def __init__(self, table: Ints) -> None:
+        self.columns = table.shape[1]
+        padded = np.zeros(((len(table) + 7) // 8 * 8, self.columns), np.int64)
+        padded[: len(table)] = table
+        self.eights = padded.reshape(-1, 8, self.columns)
+        self.signs = 1 - 2 * ((np.arange(256)[:, None] >> np.arange(8)[None, :]) & 1)
+        small = len(self.eights) * 256 * self.columns * 8 <= _TABLE_BYTES
+        self.tables = np.einsum("ps,esc->epc", self.signs, self.eights) if small else None
+
+    def __call__(self, bits: NDArray[np.uint8]) -> Ints:
+        """Sums for each pattern; bits of shape (patterns, bytes), a bit that is set flips its unit."""
+        total = np.zeros((len(bits), self.columns), np.int64)
+        part = np.empty_like(total)
+        by_byte = np.ascontiguousarray(bits.T).astype(np.intp)
+        for at, eight in enumerate(self.eights):
+            own = self.signs @ eight if self.tables is None else self.tables[at]
+            np.take(own, by_byte[at], axis=0, out=part, mode="clip")
+            total += part
+        return total
