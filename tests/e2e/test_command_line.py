@@ -178,6 +178,8 @@ def test_a_report_of_a_run_that_nobody_scored_scores_it_first(tmp_path: Path) ->
     call("run", cwd=folder)
     assert "was not scored yet" in call("report", cwd=folder).stderr
     assert "was not scored yet" not in call("report", cwd=folder).stderr
+    call("run", "--name", "by-name", cwd=folder)
+    assert "by-name was not scored yet" in call("report", "by-name", cwd=folder).stderr
     call("run", "--name", "second", cwd=folder)
     assert "was not scored yet" in call("report", cwd=folder).stderr
 

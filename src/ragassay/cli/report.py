@@ -9,7 +9,7 @@ from typing import Literal
 
 import ragassay.report
 from ragassay.cli import talk
-from ragassay.cli.score import score_newest
+from ragassay.cli.score import score_unscored
 from ragassay.cli.settings import FILE_NAME
 from ragassay.cli.workspace import open_store
 from ragassay.errors import UsageError
@@ -33,7 +33,8 @@ def report(
     Parameters
     ----------
     scores
-        Which score table: a name, a digest, its beginning, or `latest`. The newest run is scored first if it was not.
+        Which score table: the name of its run, a digest, its beginning, or `latest`. A run that was not scored yet is
+        scored first.
     out
         The folder to write into; files of an earlier report are replaced.
     format
@@ -46,8 +47,8 @@ def report(
         The scorecard as JSON on standard output; files are written all the same.
     """
     opened = open_store(config, store)
-    if scores == "latest" and (made := score_newest(opened)) is not None:
-        talk.say(f"the newest run was not scored yet: scores {made}")
+    if (made := score_unscored(opened, scores)) is not None:
+        talk.say(f"{'the newest run' if scores == 'latest' else scores} was not scored yet: scores {made}")
     digest = opened.resolve(scores, kind_prefix="scores")
     card = ragassay.report.scorecard(opened, digest)
     paths = write_report(card, out, format)

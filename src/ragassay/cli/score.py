@@ -44,13 +44,14 @@ def score(
     talk.then(f"ragassay report{'' if newest else f' {digest[7:19]}'} --out report", config, store)
 
 
-def score_newest(store: Store) -> Digest | None:
-    """Score the run that was named last, if no score table of it has a name yet; None if there is one or no run."""
-    if not store.refs("run/"):
+def score_unscored(store: Store, text: str) -> Digest | None:
+    """Score the run that `text` names (`latest`: the one named last) if no table of it has a name; None otherwise."""
+    runs = [one.name for one in store.refs("run/")]
+    if not runs or (text != "latest" and f"run/{text.removeprefix('run/')}" not in runs):
         return None
-    newest = store.resolve("latest", kind_prefix="run")
+    wanted = store.resolve(text, kind_prefix="run")
     scored = {store.get_record(ScoreTable, one.digest).run_record for one in store.refs("scores/")}
-    return None if newest in scored else score_run(store, "latest")
+    return None if wanted in scored else score_run(store, text)
 
 
 def score_run(store: Store, run: str) -> Digest:
