@@ -104,8 +104,11 @@ def test_a_line_over_the_cap_is_refused_before_it_is_read_whole(
 def test_no_bytes_raise_anything_else(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.mktemp("f") / "d.jsonl"
     path.write_bytes(b'{"document_id": "a", "text": "' + data)
-    with pytest.raises(RagassayError):
-        read_jsonl(path)
+    try:
+        (read,) = read_jsonl(path)
+    except RagassayError:
+        return
+    assert read.document_id == "a"
 
 
 @given(st.text(), st.text(min_size=1), st.one_of(st.none(), st.lists(st.text())))
