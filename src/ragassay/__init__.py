@@ -1,7 +1,7 @@
 """ragassay: evaluate retrieval-augmented generation the way an assay office tests gold.
 
-    from ragassay import evaluate_sync
-    scorecard = evaluate_sync(cases, system)
+from ragassay import evaluate_sync
+scorecard = evaluate_sync(cases, system)
 """
 
 from __future__ import annotations
