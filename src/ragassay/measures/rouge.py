@@ -14,10 +14,13 @@ from ragassay.measures.outcome import Outcome
 
 _KEPT = re.compile(rb"[a-z0-9]")
 _TABLE = bytes(code if _KEPT.match(bytes([code])) else 32 for code in range(256))
+_ASCII = bytes(_TABLE[code + 32 if 65 <= code <= 90 else code] for code in range(256))
 
 
 def words(text: str) -> list[bytes]:
     """The words of a text: lower case, then runs of a-z and 0-9."""
+    if text.isascii():
+        return text.encode().translate(_ASCII).split()
     return text.lower().encode("utf-8", "surrogatepass").translate(_TABLE).split()
 
 
@@ -99,10 +102,9 @@ def _common(tokens: Sequence[bytes], other: Iterable[bytes]) -> int:
     """Length of the longest common subsequence, all positions at once (Hyyro 2004)."""
     every = (1 << len(tokens)) - 1
     row = every
-    for at in map(_places(tokens).get, other):
-        if at:
-            matched = row & at
-            row = (row + matched) | (row - matched)
+    for at in filter(None, map(_places(tokens).get, other)):
+        matched = row & at
+        row = (row + matched) | (row - matched)
     return len(tokens) - (row & every).bit_count()
 
 
