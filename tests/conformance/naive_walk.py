@@ -358,11 +358,16 @@ def estimate(rows: Iterable[tuple[str, str, str | None, Row]], cases: Sequence[C
     by: dict[tuple[str, str | None], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for query, measure, step, row in rows:
         by[measure, step][query].append(row)
+    asked_for: dict[str, set[str]] = defaultdict(set)
+    for (measure, _), questions in by.items():
+        asked_for[measure] |= set(questions)
     made: dict[Key, dict[str, Any]] = {}
     for (measure, step), questions in by.items():
         narrow = spelled(measure)[0] in ("empty_retrieval", "false_refusal", "unsupported_answer")
         for class_ in {one.class_ for one in cases}:
-            members = [one for one in cases if one.class_ == class_ and (not narrow or one.query_id in questions)]
+            members = [
+                one for one in cases if one.class_ == class_ and (not narrow or one.query_id in asked_for[measure])
+            ]
             for part in {None, *(name for one in members for name in one.slice)}:
                 chosen = [one.query_id for one in members if part is None or part in one.slice]
                 found = summary([questions.get(name, [MISSING]) for name in chosen])

@@ -11,6 +11,7 @@ from ragassay.records.score import FactFate
 from ragassay.records.trace import Item, Trace, TraceContent
 from ragassay.score import answer as answers
 from ragassay.score.context import CONTEXT_MEASURES, of_context
+from ragassay.score.copies import without_copies
 from ragassay.score.facts import Walk, coverage
 from ragassay.score.hold import Reader, State
 from ragassay.score.labels import Labels
@@ -50,7 +51,7 @@ class _Question:
         self.labels = Labels(case, world)
         self.reader = Reader(self.labels.visible, world, scoring.hold)
         self.measures = measures_of(scoring, world.rel)
-        self.graph: Graph = graph(self.content)
+        self.graph: Graph = graph(without_copies(self.content, world))
         self.rows = Rows(case, self.content.repeat)
         self.runtime = Rows(case, self.content.repeat)
         self.holdings: list[Holding] = []

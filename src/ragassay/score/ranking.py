@@ -75,8 +75,9 @@ def by_passage(items: Iterable[Item], labels: Labels) -> Ranked | str:
         return "no_segmentation"
     units: dict[object, bool] = {}
     for item in items:
-        passage = world.passage_of(item) if item.sources else None
-        if item.sources and item.transform != "derived" and passage is None:
+        shown = bool(item.sources) and item.transform != "derived"  # what was rewritten is not the passage any more
+        passage = world.passage_of(item) if shown else None
+        if shown and passage is None:
             return "not_of_the_segmentation"
         units.setdefault(("open", len(units)) if passage is None else passage, passage is None)
     coarse = any(one.coarse for one in labels.visible)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ragassay.corpus import visible
 from ragassay.corpus.words import TOKENIZER, words
-from ragassay.records.base import Instant
+from ragassay.records.base import DocumentId, Instant
 from ragassay.records.canonical import digest_text
 from ragassay.records.case import Principal
 from ragassay.records.document import Document, Passage, Span
@@ -58,6 +58,8 @@ class World:
         self._intervals: dict[tuple[tuple[Span, ...], bool], tuple[Interval, ...]] = {}
         self._tokens: dict[str, int] = {}
         self._add(documents)
+        self.copies = len(self._documents) < sum(map(len, self._versions.values()))
+        """Whether two documents of the corpus have equal text and equal authorization."""
         self.segmented = passages is not None
         self.passages: dict[str, Passage] = {one.passage_id: one for one in passages or ()}
         self._passage_at: dict[tuple[Interval, ...], str] = {}
@@ -89,6 +91,11 @@ class World:
             self._place[key] = len(self._documents)
             self._documents.append(None)
         return self._place[key]
+
+    def original(self, document_id: str, version: str) -> tuple[DocumentId, str] | None:
+        """The first document of a class; None if the corpus does not have it."""
+        document = self._documents[self.place(document_id, version)]
+        return None if document is None else (document.document_id, document.version)
 
     def known(self, place: int) -> bool:
         """Whether the corpus has this class."""

@@ -196,7 +196,7 @@ def _inferred(before: Sequence[Node], items: Items) -> tuple[int, ...]:
     start = max((place for place, node in enumerate(before) if node.kind in PASS_KINDS), default=0)
     since = range(start, len(before))
     # A step that dropped everything is a parent too: the way back leads through it.
-    chosen = {place for place in since if before[place].flow or before[place].carries}
+    chosen = {place for place in since if before[place].flow or before[place].carries or before[place].parents}
     known = {key for place in chosen for item in before[place].flow for key in keys_of(item)}
     lost = [keys for keys in map(set, map(keys_of, items)) if known.isdisjoint(keys)]
     for place in reversed(range(start)):
