@@ -211,7 +211,7 @@ class Naive:
             return MISSING
         if unit == "passage" and any(self.known(one) and not self.is_passage(one) for one in items):
             return MISSING
-        cut = self.firsts(grades, self.once(items), unit)[:k]
+        cut = self.firsts(grades, self.once(items)[: None if unit == "document" else k], unit)[:k]
         value = self.formula(name, [one for one, _ in cut], grades, ideal, least, k)
         start = next((at for at, (_, sure) in enumerate(cut) if not sure), None)
         if start is None:
@@ -269,7 +269,7 @@ class Naive:
             if unit == "passage":
                 new = {self.spot_of(item)} & grades.keys() if self.known(item) else set()
             else:
-                new = {key for key in grades if self.held(key, items[: at + 1]) == "yes"}
+                new = {key for key in grades if key not in seen and self.held(key, items[: at + 1]) == "yes"}
             found.append((new - seen, self.known(item)))
             seen |= new
         return found

@@ -16,7 +16,8 @@ def _text(**own: Any) -> Declaration:
         "aggregation": "macro",
         "missing_labels": _EMPTY_ANSWER,
         "duplicates": "with several references the best one counts",
-        "nothing_relevant": "a reference that is empty after normalisation matches only an empty answer",
+        "nothing_relevant": "no reference to a question that has no answer: undefined(nothing_to_answer); "
+        "references that are empty after normalisation count only where all are",
     }
     return Declaration(**{**common, **own})
 

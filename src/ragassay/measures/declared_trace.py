@@ -35,7 +35,7 @@ def _context(**own: Any) -> Declaration:
         "aggregation": "macro",
         "duplicates": "counted as they stand in the context; equal items count once where evidence is counted",
         "missing_labels": _UNLABELLED,
-        "unjudged": "counts as not evidence",
+        "unjudged": "not evidence; an item of unknown content makes it missing, with bounds, where it could change it",
         "negative_grades": "as unjudged",
         "short_list": "reads the context that there is; an empty context is undefined(empty_context)",
         "nothing_relevant": "undefined(nothing_relevant)",
@@ -105,7 +105,7 @@ DECLARED: tuple[Declaration, ...] = (
     ),
     _context(
         name="context_precision",
-        summary="Share of the context's items that hold relevant evidence.",
+        summary="Share of the context's items that carry some of the relevant evidence that the context holds.",
         denominator="items in the context",
         params=("rel",),
         unsafe_alone_for="completeness of the context",
@@ -113,6 +113,7 @@ DECLARED: tuple[Declaration, ...] = (
     _context(
         name="context_recall",
         summary="Share of the relevant evidence that the context holds; recall at the context.",
+        short_list="an empty context holds nothing: 0; an absent one is missing",
         denominator="relevant evidence of the question",
         params=("rel",),
         unsafe_alone_for="what the answer used",
@@ -121,7 +122,7 @@ DECLARED: tuple[Declaration, ...] = (
         name="evidence_density",
         summary="Share of the context's non-white-space characters that are relevant evidence.",
         denominator="non-white-space code points of the context",
-        missing_labels=f"{_UNLABELLED}; {_NO_SPANS}",
+        missing_labels=f"{_UNLABELLED}; missing(no_spans) with a label on a whole document",
         params=("rel",),
         unsafe_alone_for="small contexts: one dense passage may lack a required fact",
     ),
@@ -150,6 +151,8 @@ DECLARED: tuple[Declaration, ...] = (
     _context(
         name="context_tokens",
         summary="Tokens of the context, by the tokenizer named in the row.",
+        unjudged="a text that nobody reported makes it missing",
+        short_list="an empty context has 0 tokens",
         population="questions with a reported context",
         denominator="1",
         high=None,
@@ -162,6 +165,8 @@ DECLARED: tuple[Declaration, ...] = (
     _context(
         name="dedup_coverage",
         summary="fact_coverage of the output of the dedup step.",
+        short_list="an empty output holds nothing; an absent one is missing",
+        unjudged="an unresolved or derived item makes it missing, with bounds (resolved only; all held)",
         population="questions with required facts and a dedup step",
         denominator="required facts of the question",
         nothing_relevant="undefined(no_facts)",
@@ -196,7 +201,7 @@ DECLARED: tuple[Declaration, ...] = (
     ),
     _refusal(
         name="false_refusal",
-        summary="Share of answerable questions that were refused.",
+        summary="Share of answerable questions that were refused although the case does not allow that.",
         population="questions whose expected outcomes include answered",
         denominator="such questions with an outcome",
         direction="lower",

@@ -112,8 +112,16 @@ def _step_order(material: Material) -> tuple[str, ...]:
         names += [step.name for step in content.steps if step.name not in order]
     measured = {one.step for one in material.estimates if one.step} | set(order)
     names += sorted(step for step in measured if step not in names)
-    known = [name for name in dict.fromkeys(names) if name in measured and name != CONTEXT]
+    names = sorted(dict.fromkeys(names), key=lambda name: _place(name, names))
+    known = [name for name in names if name in measured and name != CONTEXT]
     return (*known, CONTEXT) if CONTEXT in measured else tuple(known)
+
+
+def _place(name: str, names: Sequence[str]) -> tuple[int, int]:
+    """Where a step stands: `search#2`, the second iteration of `search`, right behind it."""
+    base, _, iteration = name.rpartition("#")
+    listed = base in names and iteration.isdecimal()
+    return (names.index(base), int(iteration)) if listed else (names.index(name), -1)
 
 
 def _by_key(rows: Iterable[T]) -> dict[Key, list[T]]:

@@ -183,7 +183,7 @@ class _Base:
     def macro(self) -> Estimate:
         """Mean over questions."""
         if not self.scored:
-            return self.make("macro", None)
+            return self.make("macro", None, bounds=self._mean_bounds())
         values = [one.value for _, one in self.scored]
         found = mean_interval(values, self.clusters, self.told.level, self.told.within)
         mean = math.fsum(values) / len(values)
@@ -196,13 +196,14 @@ class _Base:
             bounds=self._mean_bounds(mean),
         )
 
-    def _mean_bounds(self, mean: float) -> Bounds | None:
+    def _mean_bounds(self, *mean: float) -> Bounds | None:
+        """What the mean could be; with nothing scored it is not known at all, and these are all that there is."""
         ends = [(one.low, one.high) for _, one in self.group if one.low is not None and one.high is not None]
         if not ends or not any(one.unsure for _, one in self.group):
             return None
         low = math.fsum(low for low, _ in ends) / len(ends)
         high = math.fsum(high for _, high in ends) / len(ends)
-        return Bounds(low=min(low, mean), high=max(high, mean))
+        return Bounds(low=min(low, *mean), high=max(high, *mean)) if mean else Bounds(low=low, high=high)
 
     def micro(self) -> Estimate:
         """Sum of numerators over sum of denominators."""
@@ -210,7 +211,7 @@ class _Base:
         bottoms = [one.denominator for _, one in self.scored]
         top, bottom = math.fsum(tops), math.fsum(bottoms)
         if not self.scored or bottom == 0:
-            return self.make("micro", None)
+            return self.make("micro", None, bounds=None if self.scored else self._ratio_bounds())
         found = ratio_interval(tops, bottoms, self.clusters, self.told.level, self.told.within)
         return self.make(
             "micro",
@@ -221,17 +222,17 @@ class _Base:
             bounds=self._ratio_bounds(top / bottom),
         )
 
-    def _ratio_bounds(self, ratio: float) -> Bounds | None:
+    def _ratio_bounds(self, *ratio: float) -> Bounds | None:
         """With every denominator known they are of the ratio; with one unknown, nothing narrower than the range is."""
         known = [one for _, one in self.group if one.low is not None]
         if self.told.within is None or not any(one.unsure for one in known):
             return None
-        if any(one.bottom is None for one in known):
-            return Bounds(low=self.told.within[0], high=self.told.within[1])
         bottom = math.fsum(one.bottom or 0.0 for one in known)
+        if bottom == 0 or any(one.bottom is None for one in known):
+            return Bounds(low=self.told.within[0], high=self.told.within[1])
         low = math.fsum(one.low_part for one in known) / bottom
         high = math.fsum(one.high_part for one in known) / bottom
-        return Bounds(low=min(low, ratio), high=max(high, ratio))
+        return Bounds(low=min(low, *ratio), high=max(high, *ratio)) if ratio else Bounds(low=low, high=high)
 
     def total(self) -> Estimate:
         """Sum over all repeats that have a value."""
@@ -247,8 +248,7 @@ class _Base:
         given_up = self._given_up
         if not given_up:
             return self.macro()
-        values = [value for _, one in self.scored for value in one.values]
-        least = math.fsum((*values, *given_up)) / (len(values) + len(given_up))
+        least = _mean([_mean((*one.values, *one.censored)) for _, one in self.group if one.values or one.censored])
         return self.make("macro", None, reason="right_censored", bounds=Bounds(low=least, high=BEYOND_ALL))
 
     def time_quantile(self, name: str, share: float) -> Estimate:
@@ -292,6 +292,10 @@ def _flip_of(measure: str) -> str:
     name, _, inner = head.rstrip(")").partition("(")
     parts = [name, *(one.replace("=", ":") for one in inner.split(",") if one), *([f"at:{cut}"] if cut else [])]
     return f"flip_rate(of={'/'.join(parts)})"
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
 
 
 def _interval(found: object) -> Interval | None:

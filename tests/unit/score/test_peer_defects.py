@@ -92,6 +92,8 @@ def test_nothing_scored_is_undefined_with_a_reason_and_never_1() -> None:
     for one in estimates:
         assert (one.status, one.value, one.reason) == ("undefined", None, "nothing_scored")
         assert (one.attempted, one.error) == (3, 3)
+        assert one.bounds is not None, "all that is known is the range"
+        assert (one.bounds.low, one.bounds.high) == (0.0, 1.0)
 
 
 def test_ndcg_of_a_short_list_is_0_613() -> None:
@@ -161,6 +163,24 @@ def test_timeouts_are_right_censored() -> None:
     assert by_name["macro"].bounds is not None
     assert by_name["macro"].bounds.low == pytest.approx((8 * 10 + 2 * 100) / 10)
     assert (by_name["p95"].attempted, by_name["p95"].scored, by_name["p95"].error) == (10, 8, 2)
+
+
+def test_the_least_mean_of_timeouts_is_over_questions_like_the_mean() -> None:
+    """q1: 10 and 10 ms. q2: given up at 1 ms, and one repeat that measured nothing. By question (10 + 1) / 2."""
+    known = [case("q1"), case("q2")]
+    seen = [
+        trace(query_id="q1", repeat=0, latency_ms=10.0),
+        trace(query_id="q1", repeat=1, latency_ms=10.0),
+        trace(query_id="q2", repeat=0, latency_ms=1.0, failure="timeout"),
+        trace(query_id="q2", repeat=1),
+    ]
+    how = scoring("latency")
+    rows = [observe(known[int(one.content.query_id[1]) - 1], one, World(DOCS), how) for one in seen]
+    estimates = estimate([row for one in rows for row in one.runtime], known, how)
+    (mean,) = [one for one in estimates if one.aggregation == "macro"]
+    assert mean.reason == "right_censored"
+    assert mean.bounds is not None
+    assert mean.bounds.low == pytest.approx(5.5)
 
 
 def test_contexts_of_one_empty_string_are_an_unresolved_item_without_text() -> None:
