@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragassay.corpus import read, read_folder, read_jsonl
@@ -100,6 +100,7 @@ def test_a_line_over_the_cap_is_refused_before_it_is_read_whole(
 
 
 @given(st.binary(max_size=60))
+@example(b'"}')
 @settings(max_examples=200, deadline=None)
 def test_no_bytes_raise_anything_else(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.mktemp("f") / "d.jsonl"
