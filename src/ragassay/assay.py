@@ -157,7 +157,14 @@ def check_scoring(normalisation: str, abstention_rules: Sequence[str]) -> None:
 
 
 async def perform(
-    store: Store, plan: Plan, sealed: Sealed, system: System, *, progress: Any = None, resume: bool = True
+    store: Store,
+    plan: Plan,
+    sealed: Sealed,
+    system: System,
+    *,
+    progress: Any = None,
+    resume: bool = True,
+    reuse: bool = True,
 ) -> tuple[Any, Digest]:
     """Ask every question of a sealed protocol; the Run and its digest, ref `run/NAME`."""
     return await ragassay.run.execute(
@@ -169,6 +176,7 @@ async def perform(
         error_budget=plan.max_error_rate,
         progress=progress,
         resume=resume,
+        reuse=reuse,
         redaction=plan.redaction,
     )
 
@@ -239,7 +247,8 @@ async def evaluate(
     as_of
         The day on which validity is judged; today if left out. It is sealed either way.
     store
-        A folder in which everything is kept. Without it a temporary one is used and removed.
+        A folder in which everything is kept. Without it a temporary one is used and removed. An interrupted run is
+        gone on with; a finished one of a function is asked anew, since nobody can tell that a function is the same.
     name
         Name of the run in the store.
     chunker
@@ -265,7 +274,9 @@ async def evaluate(
         )
         asked = cast(System, system) if hasattr(system, "ask") else PythonSystem(system)
         sealed = seal(opened, chosen, frozen, built, asked.identity)
-        _, run = await perform(opened, chosen, sealed, asked)
+        # Two functions of one source file may still be two systems (another model behind the same code), so a finished
+        # run never answers for this one; an interrupted one is gone on with.
+        _, run = await perform(opened, chosen, sealed, asked, reuse=not isinstance(asked, PythonSystem))
         scores = measure(opened, run, sealed.protocol.scoring, name=name)
         return Assayed(ragassay.report.scorecard(opened, scores), sealed.digest, run, scores)
 

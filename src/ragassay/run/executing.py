@@ -45,6 +45,7 @@ async def execute(
     error_budget: float | int = 0.2,
     progress: Progress | None = None,
     resume: bool = True,
+    reuse: bool = True,
     clock: Clock = SYSTEM_CLOCK,
     redaction: Redaction | None = None,
     credentials: Mapping[str, str] | None = None,
@@ -56,6 +57,7 @@ async def execute(
     Everything that the protocol reaches is hashed again first. Every finished question is durable at once. With
     `resume`, questions in the journal of this job (subject and name) are never asked again, and a job that is already
     sealed is returned as it is and gets its name back; without, the old journal is set aside and all is asked anew.
+    Without `reuse` only an unfinished job is gone on with: for a caller that cannot know that the system is the same.
     `error_budget` is a count (int) or a fraction (float) of questions that may fail. `credentials` maps principal ids
     to what the system needs to know them; they are sent and never stored. With `signals`, SIGINT and SIGTERM stop the
     run and keep what is finished (only in the main thread).
@@ -70,7 +72,8 @@ async def execute(
     check_system(world.subject, system.identity)
     check_redaction(world.subject, transform)
     most_failures(error_budget, len(world.keys))
-    with open_job(store, world, name=name, resume=resume, clock=clock, on_point=on_point) as journal:
+    goes_on = resume and (reuse or not _is_sealed(store, world, name, clock))
+    with open_job(store, world, name=name, resume=goes_on, clock=clock, on_point=on_point) as journal:
         on_point("open")
         if journal.state == "sealed":
             return _sealed(store, journal, name)
@@ -132,6 +135,13 @@ def open_job(
         started_at=clock.now(),
     )
     return Journal(path, header, on_point=on_point)
+
+
+def _is_sealed(store: Store, world: World, name: str, clock: Clock) -> bool:
+    if not store.journal_path(job_digest(world.protocol.subject, name)).exists():
+        return False
+    with open_job(store, world, name=name, clock=clock) as journal:
+        return journal.state == "sealed"
 
 
 def _sealed(store: Store, journal: Journal, name: str) -> tuple[Run, Digest]:

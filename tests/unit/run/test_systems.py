@@ -349,3 +349,23 @@ def test_load_callable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         with pytest.raises(UsageError, match=message):
             load_callable(spec, folder=tmp_path)
+
+
+def test_one_code_with_another_model_is_another_system_and_a_key_is_none() -> None:
+    def made(model: str, api_key: str = "k-1") -> Any:
+        def answer(request: Request) -> Any:
+            return [model, api_key]
+
+        return answer
+
+    def plain(request: Request, model: str = "A") -> Any:
+        return [model]
+
+    def state(function: Any) -> Any:
+        return PythonSystem(function).identity.settings.get("state")
+
+    assert state(made("A")) != state(made("B"))
+    assert state(made("A")) == state(made("A", api_key="k-2")), "a rotated key is the same system"
+    assert state(functools.partial(plain, model="B")) != state(functools.partial(plain, model="C")) != state(plain)
+    counted = {"asked": 0}
+    assert state(lambda request: counted) is None, "what may change tells nothing"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import inspect
+import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from ragassay.errors import UsageError
 from ragassay.records.base import Digest, Metadata
 from ragassay.records.canonical import digest_bytes
 from ragassay.records.protocol import Stated, SystemIdentity
+from ragassay.redact import Redaction
 from ragassay.run.contract import Request
 from ragassay.run.threads import LoopThread, in_thread, words_of
 
@@ -26,7 +29,8 @@ class PythonSystem:
 
     A plain function runs in a thread that nobody waits for after the timeout. A coroutine function is awaited in the
     loop of the run, or with `own_loop` in a loop of its own, where it may block without stopping the run.
-    The identity holds the digest of the source file; give retriever, generator and prompt if you know them.
+    The identity holds the digest of the source file and of plain values in the closure; give retriever, generator and
+    prompt if you know them.
     """
 
     def __init__(
@@ -58,7 +62,7 @@ class PythonSystem:
             retriever=_stated(retriever),
             generator=_stated(generator),
             prompt=_stated(prompt),
-            settings={"callable": spelled, **(settings or {})},
+            settings={"callable": spelled, **_state(function), **(settings or {})},
             code=source_digest(function),
         )
 
@@ -115,6 +119,55 @@ def source_digest(function: Callable[..., Any]) -> Digest | None:
     with suppress(OSError, TypeError):
         return digest_bytes(inspect.getsource(target).encode("utf-8", "surrogatepass"))
     return None
+
+
+def captured(function: Callable[..., Any]) -> dict[str, Any]:
+    """Plain values that a callable keeps beside its source and does not change: closure, defaults, partial arguments.
+
+    What is no text, number or tuple of them is left out, and so are attributes of objects, which often count or cache.
+    Nothing is called.
+    """
+    arguments: list[Any] = []
+    target: Any = function
+    while isinstance(target, functools.partial):
+        arguments.append([[one for one in target.args if _is_plain(one)], _plain(target.keywords)])
+        target = target.func
+    cells = zip(_of(target, "__code__", "co_freevars"), _of(target, "__closure__"), strict=False)
+    closure: dict[str, Any] = {}
+    for name, cell in cells:
+        with suppress(ValueError):  # a cell that is still empty
+            closure[name] = cell.cell_contents
+    found = {
+        "partial": [one for one in arguments if any(one)],
+        "closure": _plain(closure),
+        "defaults": [one for one in _of(target, "__defaults__") if _is_plain(one)],
+        "keyword defaults": _plain(getattr(target, "__kwdefaults__", None) or {}),
+    }
+    return {name: one for name, one in found.items() if one}
+
+
+def _of(target: Any, *names: str) -> tuple[Any, ...]:
+    for name in names:
+        target = getattr(target, name, None)
+    return target if isinstance(target, tuple) else ()
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in values.items() if _is_plain(one)}
+
+
+def _is_plain(value: Any, depth: int = 8) -> bool:
+    if type(value) is tuple and depth:
+        return all(_is_plain(one, depth - 1) for one in value)
+    return value is None or type(value) in (str, bool, float, int)
+
+
+def _state(function: Callable[..., Any]) -> Metadata:
+    """The digest of what a callable keeps, less credentials: the same code with another model is another system."""
+    values, _ = Redaction().value(captured(function))
+    if not values:
+        return {}
+    return {"state": digest_bytes(json.dumps(values, sort_keys=True).encode("utf-8", "surrogatepass"))}
 
 
 def load_callable(spec: str, *, folder: Path | None = None) -> Callable[[Request], Any]:
