@@ -26,7 +26,8 @@ class SystemIdentity(Record, frozen=True, kw_only=True):
     """Everything of the system under test that can change a score, by its own word or by digest."""
 
     name: Name
-    adapter: Literal["reference", "python", "http"]
+    adapter: Name
+    """The `kind` under which it was asked: reference, python, http, command, ..., or the name of an extension."""
     retriever: Stated
     generator: Stated
     prompt: Stated

@@ -13,7 +13,7 @@ from ragassay.records.case import Outcome, Principal, Turn
 from ragassay.records.document import Count, Name, Transform
 from ragassay.records.protocol import SystemIdentity
 from ragassay.records.schema import schema_of
-from ragassay.records.trace import Attempt, Cost, Failure, RetrievalVerdict, StepKind, Usage
+from ragassay.records.trace import Attempt, Cost, Failure, RetrievalVerdict, StepKind, Trace, Usage
 
 
 class Request(Record, frozen=True, kw_only=True):
@@ -165,6 +165,8 @@ class Reply:
     request_id: str | None = None
     latency_ms: float | None = None
     """Of the last attempt; absent: the run measures it around `ask`."""
+    stored: Mapping[int, Trace] | None = None
+    """Instead of all else: what was kept of this question earlier, by repeat, with the measurements made then."""
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Values that were sent and must not be stored if they come back."""
 

@@ -20,6 +20,7 @@ from ragassay.run.contract import Reply, Request, System
 from ragassay.run.journal import Finished, Key
 from ragassay.run.normalise import Normalised, failed, normalise
 from ragassay.run.reading import InvalidResponseError, plain_value
+from ragassay.run.replaying import replayed
 from ragassay.run.threads import CallEndedError, Writer, words_of
 from ragassay.run.world import World
 from ragassay.store import Store
@@ -53,6 +54,8 @@ class Questioner:
         request = self._world.request(key, self._credentials, self._own_answer)
         start_s = self._clock.steady_s()
         reply = await self._reply(request)
+        if reply.stored is not None:
+            return replayed(key, request, reply, self._redaction)
         latency_ms = reply.latency_ms if reply.latency_ms is not None else self._clock.since_ms(start_s)
         return await self._finish(key, request, reply, latency_ms)
 
