@@ -18,9 +18,10 @@ from ragassay.records.canonical import canonical_bytes
 from ragassay.records.protocol import Stated, SystemIdentity
 from ragassay.records.trace import Attempt, Failure
 from ragassay.redact import Redaction
+from ragassay.run.account import current
 from ragassay.run.contract import Reply, Request, request_value
 from ragassay.run.mapping import ABSENT, apply, check_rules, check_template, fill
-from ragassay.run.pace import Conditions, Pace
+from ragassay.run.pace import Conditions, Pace, endpoint_of
 from ragassay.run.systems.declared import (
     Secret,
     check_number,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 DEFAULT_RETRY_ON = ("rate_limited", "503", "529")
 OVERLOAD = frozenset({429, 503, 529})
+GATEWAY = frozenset({502, 504})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 3
 _FIRST_BACKOFF_S = 0.5
@@ -60,9 +62,15 @@ class HttpSystem:
     `request` is a template of the body (texts beginning with `$` are paths into the request; default: the request
     itself without its credential). `response` maps fields of the contract to paths in the reply (default: the reply
     is already in that form). `retry_on` names causes (`rate_limited`, `connection`, `timeout`, `invalid_response`)
-    and statuses ("503"); nothing else is tried again. Retry-After is kept if it fits into `max_wait_s`, the most that
-    one question may wait between attempts; the timeout counts the attempts themselves.
+    and statuses ("503"); nothing else is tried again. Retry-After holds back the whole endpoint, `max_wait_s` at most,
+    which is also the most that one question may be told to wait between its attempts: a longer Retry-After ends the
+    question. The timeout counts the attempts themselves. `endpoint` names what the limit of requests at once is kept
+    for, where several addresses are one service; default: host, port and path.
     """
+
+    accept = "application/json"
+    piece_bytes: int | None = 64 * 1024
+    """What is read at once; None: as it comes."""
 
     def __init__(
         self,
@@ -82,8 +90,10 @@ class HttpSystem:
         prompt: str | None = None,
         settings: Metadata | None = None,
         use_proxy_settings: bool = False,
+        endpoint: str = "",
     ) -> None:
         self.url = checked_url(url)
+        self.endpoint = endpoint or endpoint_of(self.url)
         self.method = checked_method(method)
         self.headers = checked_headers(headers or {})
         check_number("retries", retries, least=0)
@@ -129,10 +139,34 @@ class HttpSystem:
 
     async def ask(self, request: Request) -> Reply:
         """The reply to one question, with every attempt kept."""
+        return await self.send(request, _body(self.request, request))
+
+    async def send(self, request: Request, body: Any) -> Reply:
+        """The reply to a body that stands for this question."""
         from ragassay.run.clock import SYSTEM_CLOCK
 
         conditions = self._conditions or Conditions(timeout_s=60.0, pace=Pace(1, SYSTEM_CLOCK))
-        return await _Question(self, conditions, request).ask()
+        return await _Question(self, conditions, request, body).ask()
+
+    def is_token(self, body: bytes) -> bool:  # noqa: ARG002  streaming endpoints look at it
+        """Whether what has come so far holds the first of the answer; an endpoint that does not stream never says."""
+        return False
+
+    def read(
+        self,
+        body: bytes,
+        first_token_ms: float | None,  # noqa: ARG002  streaming endpoints report it
+    ) -> tuple[Any, Failure | None, str | None]:
+        """The value of a complete body, or the failure that it is and why."""
+        try:
+            value = json.loads(body.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
+        except (ValueError, RecursionError) as cause:
+            return None, Failure(cause="invalid_response", code="json"), f"the body is not JSON: {cause}"
+        if self.response:
+            value = apply(self.response, value)
+            if value is ABSENT:
+                return None, Failure(cause="invalid_response", code="response"), "no path of the mapping leads anywhere"
+        return value, None, None
 
     def client(self) -> httpx2.AsyncClient:
         """The client of the running loop; connections are kept open between questions."""
@@ -159,13 +193,15 @@ class HttpSystem:
 class _Question:
     """One question with its attempts."""
 
-    def __init__(self, system: HttpSystem, conditions: Conditions, request: Request) -> None:
+    def __init__(self, system: HttpSystem, conditions: Conditions, request: Request, body: Any) -> None:
         self.system = system
-        self.clock, self.pace, self.random = conditions.clock, conditions.pace, conditions.random
+        self.clock, self.pace, self.random = conditions.clock, conditions.pace_at(system.endpoint), conditions.random
         self.left_s = conditions.timeout_s
         self.waited_s = 0.0
         self.attempts: list[Attempt] = []
-        self.body = _body(system.request, request)
+        self.body = body
+        self.first_token_ms: float | None = None
+        self.began_s = 0.0
         self.headers = system._resolve_headers()
         sent = [value.resolve() for value in system.headers.values() if isinstance(value, Secret)]
         sent += [os.environ[value.env] for value in system.headers.values() if isinstance(value, Secret)]
@@ -174,50 +210,66 @@ class _Question:
     async def ask(self) -> Reply:
         wait_s = 0.0
         while True:
-            waited = await self._wait(wait_s)
-            sent_s = self.clock.steady_s()
-            found = await self._exchange()
-            took_s = self.clock.steady_s() - sent_s
-            self.left_s -= took_s
-            self.attempts.append(
-                Attempt(
-                    duration_ms=round(took_s * 1000, 3),
-                    failure=found.failure,
-                    waited_ms=round(waited * 1000, 3) if waited else None,
-                )
-            )
-            if found.status in OVERLOAD:
-                self.pace.overloaded(sent_s, found.retry_after_s)
-            wait_s = self._next_wait_s(found)
-            if wait_s < 0:
+            waited_s = 0.0
+            if wait_s:
+                waited_s = -self.clock.steady_s()
+                await asyncio.sleep(wait_s)
+                waited_s += self.clock.steady_s()
+            async with self.pace.slot() as queued_s:
+                found, sent_s = await self._attempt(waited_s + queued_s)
+                self._tell(found, sent_s)
+            again, wait_s = self._next(found)
+            if not again or not current().may_call():
                 return self._reply(found)
 
-    async def _wait(self, wait_s: float) -> float:
-        """Wait before an attempt: what was decided, and as long as the whole run is held back."""
-        waited = 0.0
-        if wait_s:
-            start = self.clock.steady_s()
-            await asyncio.sleep(wait_s)
-            waited = self.clock.steady_s() - start
-        waited += await self.pace.gate(max(0.0, self.system.max_wait_s - self.waited_s - waited))
-        self.waited_s += waited
-        return waited
+    async def _attempt(self, waited_s: float) -> tuple[_Exchange, float]:
+        """One request, kept with its time and what was waited before it."""
+        sent_s = self.clock.steady_s()
+        found = await self._exchange()
+        took_s = self.clock.steady_s() - sent_s
+        self.left_s -= took_s
+        waited_ms = round(waited_s * 1000, 3) or None
+        self.attempts.append(Attempt(duration_ms=round(took_s * 1000, 3), failure=found.failure, waited_ms=waited_ms))
+        return found, sent_s
 
-    def _next_wait_s(self, found: _Exchange) -> float:
-        """Seconds until the next attempt, or -1 if this was the last."""
+    def _tell(self, found: _Exchange, sent_s: float) -> None:
+        """Tell the endpoint's pace what came of a request."""
+        cause = found.failure.cause if found.failure else ""
+        if found.status in OVERLOAD:
+            hold_s = found.retry_after_s
+            hold_s = None if hold_s is None else min(hold_s, float(self.system.max_wait_s))
+            self.pace.overloaded(sent_s, hold_s, str(found.status))
+        elif found.status in GATEWAY:
+            self.pace.silent(sent_s, "gateway")
+        elif cause in ("timeout", "connection"):
+            self.pace.silent(sent_s, cause)
+        elif cause:
+            self.pace.answered(sent_s)
+        else:
+            self.pace.succeeded(sent_s)
+
+    def _next(self, found: _Exchange) -> tuple[bool, float]:
+        """Whether there is another attempt, and the seconds of back-off before it.
+
+        After an overload with Retry-After the endpoint's hold is the wait, and nothing comes on top.
+        """
         number = len(self.attempts)
         if found.failure is None or number > self.system.retries or self.left_s <= 0:
-            return -1
+            return False, 0.0
         if not {found.failure.cause, found.failure.code or ""} & self.system.retry_on:
-            return -1
-        wait_s = found.retry_after_s
-        if wait_s is None:
-            wait_s = backoff_s(number, self.random)
-        return wait_s if self.waited_s + wait_s <= self.system.max_wait_s else -1
+            return False, 0.0
+        told_s = found.retry_after_s
+        wait_s = backoff_s(number, self.random) if told_s is None else told_s
+        if self.waited_s + wait_s > self.system.max_wait_s:
+            return False, 0.0
+        self.waited_s += wait_s
+        held = told_s is not None and found.status in OVERLOAD
+        return True, 0.0 if held else wait_s
 
     async def _exchange(self) -> _Exchange:
         import httpx2
 
+        self.first_token_ms, self.began_s = None, self.clock.steady_s()
         try:
             async with asyncio.timeout(self.left_s):
                 return await self._send(self.system.url, 0)
@@ -238,13 +290,15 @@ class _Question:
             url,
             params=_flat(query) if query is not None else None,
             content=None if query is not None else _encode(self.body),
-            headers={"content-type": "application/json", "accept": "application/json", **self.headers},
+            headers={"content-type": "application/json", "accept": self.system.accept, **self.headers},
         ) as reply:
             if reply.status_code in _REDIRECTS and "location" in reply.headers:
                 return await self._redirect(url, reply, hops)
             body = bytearray()
-            async for piece in reply.aiter_bytes(64 * 1024):
+            async for piece in reply.aiter_bytes(self.system.piece_bytes):
                 body += piece
+                if self.first_token_ms is None and self.system.is_token(bytes(body)):
+                    self.first_token_ms = self.clock.since_ms(self.began_s)
                 if len(body) > self.system.max_bytes:
                     return _Exchange(
                         Failure(cause="invalid_response", code="too_large"),
@@ -268,7 +322,7 @@ class _Question:
     def _reply(self, found: _Exchange) -> Reply:
         value, failure, detail = None, found.failure, found.detail
         if failure is None:
-            value, failure, detail = self._read(found.body or b"")
+            value, failure, detail = self.system.read(found.body or b"", self.first_token_ms)
         return Reply(
             value=value,
             failure=failure,
@@ -281,17 +335,6 @@ class _Question:
             latency_ms=self.attempts[-1].duration_ms,
             secrets=tuple(one for one in self.secrets if len(one) >= 4),
         )
-
-    def _read(self, body: bytes) -> tuple[Any, Failure | None, str | None]:
-        try:
-            value = json.loads(body.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
-        except (ValueError, RecursionError) as cause:
-            return None, Failure(cause="invalid_response", code="json"), f"the body is not JSON: {cause}"
-        if self.system.response:
-            value = apply(self.system.response, value)
-            if value is ABSENT:
-                return None, Failure(cause="invalid_response", code="response"), "no path of the mapping leads anywhere"
-        return value, None, None
 
 
 def backoff_s(number: int, random: Random) -> float:
