@@ -2,6 +2,8 @@
 
 from ragassay.traces.graph import CONTEXT, Context, Graph, Node, context_of, graph, keys_of, united
 from ragassay.traces.jsonl import read_jsonl
+from ragassay.traces.reading import TraceReading
+from ragassay.traces.run_file import read_run_file
 from ragassay.traces.trec import read_trec_run
 
 __all__ = [
@@ -9,10 +11,12 @@ __all__ = [
     "Context",
     "Graph",
     "Node",
+    "TraceReading",
     "context_of",
     "graph",
     "keys_of",
     "read_jsonl",
+    "read_run_file",
     "read_trec_run",
     "united",
 ]

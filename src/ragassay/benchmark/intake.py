@@ -1,0 +1,197 @@
+"""Files that others wrote to lines, with caps, and everything that is wrong with them in one message. Knows no format.
+
+A line that is wrong ends the reading (`stop`) or is left out and listed (`skip`); it never goes unsaid.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Literal, NamedTuple, get_args
+
+from ragassay.errors import InputError, RagassayError, UsageError
+from ragassay.records.canonical import MAX_BYTES
+from ragassay.records.text import shown
+
+OnError = Literal["stop", "skip"]
+MOST_NAMED = 20
+"""How many problems one message names; in `stop` the reading ends there."""
+MOST_UNPACKED = 2 * 1024**3
+"""Bytes that a compressed file may unpack to."""
+_BOM = b"\xef\xbb\xbf"
+_OTHER_KINDS = (
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it first: unzstd"),
+    (b"PK\x03\x04", "a zip archive (an .xlsx file is one too)", "unpack it first, or save the sheet as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel file", "save the sheet as CSV"),
+    (b"PAR1", "a Parquet file", "name it with the ending .parquet"),
+    (b"\xff\xfe", "not UTF-8 but UTF-16 or UTF-32", "save it as UTF-8"),
+    (b"\xfe\xff", "not UTF-8 but UTF-16", "save it as UTF-8"),
+)
+
+
+class Problem(NamedTuple):
+    """One thing that could not be read, and where."""
+
+    file: str
+    line: int | None
+    field: str
+    message: str
+
+    @property
+    def place(self) -> str:
+        """`line 7: field`, as far as known."""
+        return ": ".join(part for part in (f"line {self.line}" if self.line else "", self.field) if part)
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        return ": ".join(part for part in (where, self.field, shown(self.message, limit=200)) if part)
+
+
+class Problems:
+    """What was wrong while a file was read. Call `settle` at its end."""
+
+    def __init__(self, on_error: OnError = "stop") -> None:
+        if on_error not in get_args(OnError):
+            raise UsageError(
+                f"on_error is {on_error!r}", field="on_error", hint="stop (say all that is wrong) or skip (leave out)"
+            )
+        self.on_error = on_error
+        self.found: list[Problem] = []
+        self._first: RagassayError | None = None
+
+    @property
+    def skipped(self) -> tuple[Problem, ...]:
+        """What was left out; empty unless that was asked for."""
+        return tuple(self.found) if self.on_error == "skip" else ()
+
+    @contextmanager
+    def at(self, file: str | Path, line: int | None = None) -> Iterator[None]:
+        """An error within is kept with this place; what follows in the block is left out."""
+        try:
+            yield
+        except InputError as error:
+            self.add(error, file, line)
+
+    def add(self, error: RagassayError, file: str | Path, line: int | None = None) -> None:
+        """Keep an error. Raises it, with all earlier ones, once as many are kept as one message names."""
+        error.at(file=str(file), line=line)
+        self.found.append(Problem(error.file, error.line, error.field, error.message))
+        self._first = self._first or error
+        if self.on_error == "stop" and len(self.found) >= MOST_NAMED:
+            raise self._all("; reading ended here")
+
+    def settle(self, read: int) -> None:
+        """Raise what was found: in `stop` anything at all, in `skip` if nothing else was read."""
+        if self._first is not None and (self.on_error == "stop" or not read):
+            raise self._all("")
+
+    def _all(self, end: str) -> RagassayError:
+        first = self._first
+        assert first is not None
+        if len(self.found) > 1:
+            named = "".join(f"\n  also {one}" for one in self.found[1:MOST_NAMED])
+            more = len(self.found) - MOST_NAMED
+            rest = f"\n  and {more} more" if more > 0 else ""
+            first.message = f"{first.message}{named}{rest}\n  {len(self.found)} problems{end}"
+            if self.on_error == "stop" and "on_error" not in first.hint:
+                first.hint = f'{first.hint}; or on_error = "skip" leaves such lines out and lists them'.lstrip("; ")
+        return first
+
+
+def listed(problems: Iterable[Problem]) -> list[str]:
+    """Skipped lines by file, each one named: `3 left out of a.jsonl: lines 4, 7-8`."""
+    files: dict[str, list[Problem]] = {}
+    for one in problems:
+        files.setdefault(one.file, []).append(one)
+    out = []
+    for file, found in files.items():
+        lines = sorted({one.line for one in found if one.line is not None})
+        places = [f"lines {_ranges(lines)}" if len(lines) > 1 else f"line {lines[0]}"] if lines else []
+        places += [one.field for one in found if one.line is None and one.field]
+        where = f": {', '.join(places)}" if places else ""
+        out.append(f"{len(found)} left out of {Path(file).name} (on_error = skip){where}; first: {_why(found[0])}")
+    return out
+
+
+def _why(problem: Problem) -> str:
+    return ": ".join(part for part in (problem.field, shown(problem.message, limit=160)) if part)
+
+
+def _ranges(lines: list[int]) -> str:
+    groups: list[list[int]] = []
+    for one in lines:
+        if groups and one == groups[-1][-1] + 1:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return ", ".join(str(group[0]) if len(group) == 1 else f"{group[0]}-{group[-1]}" for group in groups)
+
+
+def lines_in(path: Path, *, longest: int = MAX_BYTES) -> Iterator[tuple[int, bytes]]:
+    """Number and bytes (without line end) of each line that is not blank, unpacked if gzip packed it.
+
+    A byte order mark is passed over. Raises InputError for a file that cannot be read or is of another kind, a line
+    longer than `longest` bytes, a carriage return inside a line, and more than MOST_UNPACKED unpacked bytes.
+    """
+    with opened(path) as (file, packed):
+        number = total = 0
+        while line := file.readline(longest + 1):
+            number += 1
+            total += len(line)
+            if number == 1:
+                line = _beginning(line, path)
+            if len(line) > longest:
+                raise InputError(
+                    f"a line of more than {longest} bytes", file=str(path), line=number, hint="one record a line"
+                )
+            if packed and total > MOST_UNPACKED:
+                raise _too_much(path, number)
+            line = line.rstrip(b"\r\n")
+            if b"\r" in line:
+                raise InputError(
+                    "a carriage return inside a line",
+                    file=str(path),
+                    line=number,
+                    hint="end lines with LF or CR LF, not with CR alone",
+                )
+            if line.strip():
+                yield number, line
+
+
+def read_whole(path: Path, *, most: int = MAX_BYTES) -> bytes:
+    """All bytes of a file, unpacked if gzip packed it, without a byte order mark; InputError if more than `most`."""
+    with opened(path) as (file, _):
+        data = file.read(most + 1)
+        if len(data) > most:
+            raise InputError(f"more than {most} bytes", file=str(path), hint="split it, or write one record a line")
+        return _beginning(data, path)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[IO[bytes], bool]]:
+    """A file to read, through gzip if its first bytes say so; every way to fail is an InputError."""
+    try:
+        with path.open("rb") as file:
+            packed = file.peek(2)[:2] == b"\x1f\x8b"
+            yield (gzip.GzipFile(fileobj=file) if packed else file), packed  # type: ignore[misc]
+    except (EOFError, gzip.BadGzipFile, zlib.error) as cause:
+        raise InputError(f"damaged gzip: {cause}", file=str(path), hint="fetch or pack the file again") from None
+    except (OSError, ValueError) as cause:  # ValueError: a NUL in the path
+        why = getattr(cause, "strerror", None) or cause
+        raise InputError(f"cannot be read: {why}", file=str(path), hint="check the path and its permissions") from cause
+
+
+def _beginning(data: bytes, path: Path) -> bytes:
+    for mark, what, hint in _OTHER_KINDS:
+        if data.startswith(mark):
+            raise InputError(what, file=str(path), line=1, hint=hint)
+    return data.removeprefix(_BOM)
+
+
+def _too_much(path: Path, line: int) -> InputError:
+    return InputError(
+        f"unpacks to more than {MOST_UNPACKED} bytes", file=str(path), line=line, hint="unpack it and look at it first"
+    )

@@ -1,0 +1,21 @@
+"""What a reader of traces hands on: the traces, and what it left out. Reads no file itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ragassay.benchmark.intake import Problem, listed
+from ragassay.records.trace import Trace
+
+
+class TraceReading(list[Trace]):
+    """A list of traces; `skipped` names each line that was left out because that was asked for."""
+
+    def __init__(self, traces: Iterable[Trace] = (), *, skipped: Iterable[Problem] = ()) -> None:
+        super().__init__(traces)
+        self.skipped = tuple(skipped)
+
+    @property
+    def notes(self) -> list[str]:
+        """What must be said beside every score of these traces; empty if nothing was left out."""
+        return listed(self.skipped)
