@@ -21,7 +21,7 @@ from ragassay.measures.trec.labels import Labels
 from ragassay.measures.trec.ranks import Block, Judged, Precision, Ranked, rank
 from ragassay.measures.trec.scan import first_fields, scan
 from ragassay.measures.trec.source import PIECE, Range, Source
-from ragassay.measures.trec.texts import PAD, changes
+from ragassay.measures.trec.texts import PAD, changes, keep_freed_memory
 
 Progress = Callable[[int, int], None]
 Part_ = TypeVar("Part_")
@@ -86,6 +86,7 @@ def read_run(
         InputError: with file and line.
     """
     labels.prepare()
+    keep_freed_memory()
     with Source(path) as source:
         scattered = _is_scattered(source)
         parts = _gathered(source, piece, threads) if scattered else _plain(source, piece)

@@ -15,8 +15,18 @@ Words = NDArray[np.uint64]
 
 PAD = 32
 """Bytes that must be readable before the first and after the last text of a buffer."""
+_KEPT = 24 << 20
 _KEEP_FIRST = np.array([(1 << (8 * n)) - 1 for n in range(9)], np.uint64)
 _ODD = tuple(np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD))
+
+
+def keep_freed_memory() -> None:
+    """Let the C library keep what one piece frees for the next, for glibc would give it back and fault it in again.
+
+    Freeing a block that was mapped on its own raises the size up to which blocks are kept; it is never touched.
+    Half of the time of a large file went there. Elsewhere than on glibc this does nothing.
+    """
+    np.empty(_KEPT, np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
