@@ -25,19 +25,19 @@ class Secret:
     env: str
     prefix: str = ""
 
-    def resolve(self) -> str:
-        """The value now (UsageError if the variable is not set)."""
+    def resolve(self, field: str = "headers") -> str:
+        """The value now (UsageError about the key `field` of the section if the variable is not set)."""
         found = os.environ.get(self.env)
         if not found:
             raise UsageError(
                 f"the environment variable {self.env} is not set",
-                field="system.headers",
+                field=f"system.{field}",
                 hint="set it where ragassay runs; its value is sent and never stored",
             )
         if _NOT_IN_VALUE.search(found):
             raise UsageError(
                 f"the environment variable {self.env} holds a control character",
-                field="system.headers",
+                field=f"system.{field}",
                 hint="a line end at its end, perhaps: export it without one",
             )
         return self.prefix + found

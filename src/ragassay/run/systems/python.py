@@ -59,9 +59,9 @@ class PythonSystem:
         self.identity = SystemIdentity(
             name=(name or spelled)[:512],
             adapter="python",
-            retriever=_stated(retriever),
-            generator=_stated(generator),
-            prompt=_stated(prompt),
+            retriever=stated(retriever),
+            generator=stated(generator),
+            prompt=stated(prompt),
             settings={"callable": spelled, **_state(function), **(settings or {})},
             code=source_digest(function),
         )
@@ -96,7 +96,8 @@ async def _wait_for(awaitable: Any) -> Any:
     return await awaitable
 
 
-def _stated(value: str | None) -> Stated:
+def stated(value: str | None) -> Stated:
+    """What is declared about a part of a system, or that nothing is."""
     return Stated(value=value) if value else Stated(absent=UNSTATED)
 
 
