@@ -2,6 +2,7 @@
 
 from ragassay.benchmark.build import Built, build, load
 from ragassay.benchmark.cases import CaseReading, read_cases
+from ragassay.benchmark.check import Check, check
 from ragassay.benchmark.report import BuildReport
 from ragassay.benchmark.trec import read_qrels, read_topics, read_trec
 
@@ -9,7 +10,9 @@ __all__ = [
     "BuildReport",
     "Built",
     "CaseReading",
+    "Check",
     "build",
+    "check",
     "load",
     "read_cases",
     "read_qrels",

@@ -34,6 +34,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "benchmark": {
         "build": "Freeze the questions that the settings name; quotes become spans, or are reported.",
+        "check": "Say what is wrong, weak or missing in questions and labels, and what to do.",
         "show": "List the benchmarks of the store.",
     },
     "store": {

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragassay.cli import talk
+from ragassay.cli.benchmark_check import check
 from ragassay.cli.settings import FILE_NAME
 from ragassay.cli.workspace import benchmark_of, corpus_of, open_store, open_workspace
 from ragassay.records.case import Benchmark
+
+__all__ = ["build", "check", "show"]
 
 
 def build(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool = False) -> None:

@@ -1,0 +1,307 @@
+"""Questions that are there twice: equal, nearly so, in both splits, labelled in contradiction. Reads no meaning."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from ragassay.benchmark.check.alike import nearly_equal
+from ragassay.benchmark.check.material import Context, Limits, Question, finding
+from ragassay.benchmark.check.model import Finding, Place
+
+_MOST_SIGNATURES = 100
+
+
+def repeats(asked: Sequence[Question], limits: Limits) -> list[Finding]:
+    """Findings over the questions of one benchmark, and of a second one if there are any."""
+    groups = clusters(asked)
+    equal, leaked, declared = _equal(asked, groups)
+    near, stopped = _near(asked, groups, limits)
+    inside = [place for place in near if place.other_side is None]
+    across = [place for place in near if place.other_side is not None]
+    found = finding(
+        "duplicate",
+        "wrong",
+        "case",
+        "asking in the same words what another case asks",
+        why="one question counts twice as if two independent ones agreed: its stratum leans to it and the interval is "
+        "too narrow",
+        do="remove all but one, or declare paraphrase_of so that they are one cluster",
+        places=equal,
+    )
+    found += finding(
+        "duplicate_declared",
+        "weak",
+        "case",
+        "declared a paraphrase but in the same words",
+        why="the interval knows that they belong together, but the question still weighs twice and shows no paraphrase",
+        do="reword it or remove it",
+        places=declared,
+    )
+    found += finding(
+        "near_duplicate",
+        "weak",
+        "pair",
+        f"of nearly equal questions (trigrams alike {limits.alike:g} or more) that are not declared paraphrases",
+        why="if they ask the same, one question weighs twice and the interval is too narrow",
+        do="read them; declare paraphrase_of where they ask the same. A changed name or number makes another question",
+        places=inside,
+    )
+    found += finding(
+        "leaked",
+        "wrong",
+        "case",
+        "asking what a case of the other split asks, in the same words",
+        why="what was tuned on one split has seen the question: its score on the other is not a test",
+        do="remove it from the split that was not looked at",
+        places=leaked,
+    )
+    found += finding(
+        "leaked_near",
+        "weak",
+        "pair",
+        f"of nearly equal questions (trigrams alike {limits.alike:g} or more) in two splits",
+        why="if they ask the same, the split is not a test",
+        do="read them; keep both on the same side",
+        places=across,
+    )
+    found += finding(
+        "search_stopped",
+        "weak",
+        "search",
+        f"for nearly equal questions stopped (at most {limits.compared_pairs:,} comparisons and "
+        f"{limits.listed_pairs:,} pairs)",
+        why="there may be more pairs than are listed",
+        do="remove the duplicates that are listed and check again",
+        places=(),
+        count=int(stopped),
+    )
+    return found + _split_groups(asked, groups) + _chains(asked) + _contradictions(asked, groups)
+
+
+class Groups(NamedTuple):
+    """Which questions belong together."""
+
+    of: dict[tuple[bool, str], str]
+    """(foreign, query id) -> the end of its chain of paraphrases, or its conversation."""
+
+    def same(self, one: Question, other: Question) -> bool:
+        """Whether two questions of one benchmark are declared to be of one group."""
+        return (
+            one.foreign == other.foreign
+            and self.of[one.foreign, one.case.query_id] == self.of[other.foreign, other.case.query_id]
+        )
+
+
+def clusters(asked: Iterable[Question]) -> Groups:
+    """The group of each question: its conversation, else the question at the end of its chain of `paraphrase_of`."""
+    asked = list(asked)
+    parents = {(one.foreign, one.case.query_id): one.case.paraphrase_of for one in asked}
+    found: dict[tuple[bool, str], str] = {}
+    for one in asked:
+        if one.case.conversation is not None:
+            found[one.foreign, one.case.query_id] = f"conversation {one.case.conversation.id}"
+            continue
+        at, seen = one.case.query_id, {one.case.query_id}
+        while (above := parents.get((one.foreign, at))) is not None and above not in seen:
+            at = above
+            seen.add(at)
+        found[one.foreign, one.case.query_id] = f"question {min(seen) if above is not None else at}"
+    return Groups(found)
+
+
+def _sides(one: Question, other: Question) -> bool:
+    """Whether two questions lie in two splits."""
+    return one.foreign != other.foreign or bool(one.side and other.side and one.side != other.side)
+
+
+def _place(one: Question, other: Question, detail: str | None = None) -> Place:
+    """The two as one place, from the side of the benchmark that is checked."""
+    if one.foreign:
+        one, other = other, one
+    side = other.side if _sides(one, other) else None
+    return Place(query_id=one.case.query_id, other=other.case.query_id, other_side=side, detail=detail)
+
+
+def _alike(asked: Iterable[Question]) -> Iterator[list[Question]]:
+    """Questions of the same words in the same context, where there are several."""
+    groups: dict[tuple[str, Context], list[Question]] = defaultdict(list)
+    for one in asked:
+        if one.text:
+            groups[one.text, one.context].append(one)
+    yield from (group for group in groups.values() if len(group) > 1)
+
+
+def _equal(asked: Sequence[Question], groups: Groups) -> tuple[list[Place], list[Place], list[Place]]:
+    """Places of equal questions: undeclared, in two splits, declared. Every question is named once in each."""
+    equal: list[Place] = []
+    leaked: list[Place] = []
+    declared: list[Place] = []
+    for group in _alike(asked):
+        by_side: dict[tuple[bool, str], list[Question]] = defaultdict(list)
+        for one in group:
+            by_side[one.foreign, one.side].append(one)
+        for one in group:
+            if one.foreign:
+                continue
+            twins = [other for other in by_side[False, one.side] if other is not one]
+            strangers = [other for other in twins if not groups.same(one, other)]
+            if strangers:
+                equal.append(_place(one, strangers[0]))
+            elif twins:
+                declared.append(_place(one, twins[0]))
+            there = next((others[0] for key, others in by_side.items() if _sides(one, others[0])), None)
+            if there is not None:
+                leaked.append(_place(one, there))
+    return equal, leaked, declared
+
+
+def _near(asked: Sequence[Question], groups: Groups, limits: Limits) -> tuple[list[Place], bool]:
+    """Places of nearly equal questions, and whether the search was stopped."""
+    by_text: dict[str, dict[Context, list[Question]]] = defaultdict(lambda: defaultdict(list))
+    for one in asked:
+        by_text[one.text][one.context].append(one)
+    texts = sorted(by_text)
+    joined = nearly_equal(texts, limits.alike, limits.compared_pairs)
+    places: dict[tuple[str, str, str], Place] = {}
+    for pair in joined.pairs:
+        first, second = by_text[texts[pair.first]], by_text[texts[pair.second]]
+        for context in first.keys() & second.keys():
+            for one, other in _partners(first[context], second[context], groups):
+                if len(places) >= limits.listed_pairs:
+                    return list(places.values()), True
+                place = _place(one, other, f"{pair.similarity:.2f}")
+                places[str(place.query_id), str(place.other), place.other_side or ""] = place
+    return list(places.values()), joined.stopped
+
+
+def _partners(
+    some: Sequence[Question], others: Sequence[Question], groups: Groups
+) -> Iterator[tuple[Question, Question]]:
+    """Every question of either list with the first of the other that is of another group and not foreign as well."""
+    for left, right in ((some, others), (others, some)):
+        for one in left:
+            for side in (True, False):
+                other = next(
+                    (
+                        two
+                        for two in right
+                        if two.foreign == side and not groups.same(one, two) and not (one.foreign and two.foreign)
+                    ),
+                    None,
+                )
+                if other is not None:
+                    yield (one, other) if left is some else (other, one)
+
+
+def _split_groups(asked: Sequence[Question], groups: Groups) -> list[Finding]:
+    """Members of groups that reach into another split: by their declaration, or by a question that both hold."""
+    members: dict[str, list[Question]] = defaultdict(list)
+    for one in asked:
+        if not one.foreign:
+            members[groups.of[False, one.case.query_id]].append(one)
+    places = {}
+    for group in members.values():
+        for one in group:
+            other = next((two for two in group if _sides(one, two)), None)
+            if other is not None:
+                places[one.case.query_id] = _place(one, other)
+    for alike in _alike(asked):
+        there = next((one for one in alike if one.foreign), None)
+        twins = {one.case.query_id: one for one in alike if not one.foreign}
+        for twin in twins.values() if there is not None else ():
+            for one in members[groups.of[False, twin.case.query_id]]:
+                if one.case.query_id not in twins and there is not None:
+                    places.setdefault(one.case.query_id, _place(one, there))
+    return finding(
+        "group_split",
+        "wrong",
+        "case",
+        "of a conversation or a group of paraphrases that lies in both splits",
+        why="the splits are not independent: what was tuned on one has seen the other's question in other words",
+        do="keep a conversation, and a question with its paraphrases, on one side",
+        places=places.values(),
+    )
+
+
+def _chains(asked: Sequence[Question]) -> list[Finding]:
+    parents = {one.case.query_id: one.case.paraphrase_of for one in asked if not one.foreign}
+    places = [
+        Place(query_id=name, other=above)
+        for name, above in parents.items()
+        if above is not None and parents.get(above) is not None
+    ]
+    return finding(
+        "paraphrase_chain",
+        "wrong",
+        "case",
+        "declared a paraphrase of a paraphrase",
+        why="a cluster is a question and those that name it: a chain falls into two clusters and the interval is too "
+        "narrow",
+        do="let every paraphrase name the same original",
+        places=places,
+    )
+
+
+class Signature(NamedTuple):
+    """What the labels of one case say."""
+
+    answerable: bool | None
+    relevant: frozenset[tuple[object, ...]]
+    below: frozenset[tuple[object, ...]]
+    documents: frozenset[str]
+
+
+def _signature(one: Question) -> Signature:
+    truth = {"no": False, "yes": True, "partial": True}.get(one.case.answerable or "")
+    places: dict[bool, set[tuple[object, ...]]] = {True: set(), False: set()}
+    for label, _ in one.labels:
+        places[label.grade >= one.rel].add((label.document_id, label.version or "", label.start, label.end))
+    documents = frozenset(str(label.document_id) for label, _ in one.relevant)
+    return Signature(truth, frozenset(places[True]), frozenset(places[False] - places[True]), documents)
+
+
+def disagreement(one: Signature, other: Signature) -> str | None:
+    """How the labels of two cases that ask the same contradict each other; None if they do not."""
+    if one.answerable is not None and other.answerable is not None and one.answerable != other.answerable:
+        return "one is answerable, the other is not"
+    if one.relevant & other.below or other.relevant & one.below:
+        return "one place is relevant in one and not in the other"
+    if one.documents and other.documents and not one.documents & other.documents:
+        return "no relevant document in common"
+    return None
+
+
+def _contradictions(asked: Sequence[Question], groups: Groups) -> list[Finding]:
+    """Cases that ask the same, by their words or by declaration, and are labelled in contradiction."""
+    together: list[list[Question]] = list(_alike(asked))
+    families: dict[tuple[bool, str, Context], list[Question]] = defaultdict(list)
+    for one in asked:
+        if one.case.conversation is None:
+            families[one.foreign, groups.of[one.foreign, one.case.query_id], one.context].append(one)
+    together += [group for group in families.values() if len(group) > 1]
+    places: dict[tuple[str, str, str, str], Place] = {}
+    for group in together:
+        by_signature: dict[Signature, list[Question]] = defaultdict(list)
+        for one in group:
+            by_signature[_signature(one)].append(one)
+        for left, right in combinations(list(by_signature)[:_MOST_SIGNATURES], 2):
+            said = disagreement(left, right)
+            if said is None:
+                continue
+            some, others = by_signature[left], by_signature[right]
+            for one, other in (*((one, others[0]) for one in some), *((some[0], one) for one in others)):
+                if not (one.foreign and other.foreign):
+                    place = _place(one, other, said)
+                    places[str(place.query_id), str(place.other), place.other_side or "", said] = place
+    return finding(
+        "contradiction",
+        "wrong",
+        "pair",
+        "of cases that ask the same and are labelled in contradiction",
+        why="no system can be right on both; where no relevant document is shared, labels are missing on both",
+        do="decide which label holds and give it to both; ask a second person where you cannot",
+        places=places.values(),
+    )
