@@ -36,6 +36,7 @@ from ragassay.redact import Redaction
 from ragassay.redact.patterns import compile_patterns
 from ragassay.report import Scorecard
 from ragassay.run import System
+from ragassay.run.ceiling import Ceiling
 from ragassay.run.clock import SYSTEM_CLOCK
 from ragassay.run.systems.python import PythonSystem
 from ragassay.seal import Sealed
@@ -83,6 +84,8 @@ class Plan:
     level: float = 0.95
     abstention_rules: Sequence[str] = ()
     redaction: Redaction = field(default_factory=Redaction)
+    ceiling: Ceiling | None = None
+    """The most that the run may use (`ragassay.run.ceiling`); not sealed, so that it may be raised."""
 
 
 def freeze_corpus(store: Store, documents: list[Document], *, name: str, chunker: str, **sizes: int) -> Frozen:
@@ -174,6 +177,7 @@ async def perform(
         name=plan.name,
         concurrency=plan.concurrency,
         error_budget=plan.max_error_rate,
+        ceiling=plan.ceiling,
         progress=progress,
         resume=resume,
         reuse=reuse,

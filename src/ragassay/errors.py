@@ -9,6 +9,7 @@
     ├── StoreError              2   the store cannot be read or written (full, read-only, not a store)
     ├── SystemUnderTestError    4   the system under test cannot be asked at all
     │   └── ErrorBudgetError    4   more questions failed than the run allows
+    ├── CeilingError            3   a ceiling on calls, tokens or cost is reached; what was finished is kept and scored
     ├── IntegrityError          5   stored bytes are not what their digest says
     │   └── MixedRunError       5   a run that was resumed does not match what it began with
     └── Interrupted           130   stopped by the user; what was finished is kept
@@ -31,7 +32,7 @@ class ExitCode(IntEnum):
     USAGE = 2
     """Wrong usage, configuration or input."""
     INCONCLUSIVE = 3
-    """Evidence does not decide, or a person must review."""
+    """Evidence does not decide, a person must review, or a ceiling on cost ended the run early."""
     TOO_MANY_ERRORS = 4
     """The system under test or a judge failed more often than allowed."""
     INTEGRITY = 5
@@ -111,6 +112,12 @@ class SystemUnderTestError(RagassayError):
 
 class ErrorBudgetError(SystemUnderTestError):
     """More questions failed than the run allows."""
+
+
+class CeilingError(RagassayError):
+    """A ceiling on calls, tokens or cost is reached before every question was asked."""
+
+    exit_code = ExitCode.INCONCLUSIVE
 
 
 class IntegrityError(RagassayError):

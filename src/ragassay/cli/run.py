@@ -24,7 +24,9 @@ def run(
 ) -> None:
     """Freeze what the settings name, then ask the system every question and keep everything that it did.
 
-    Killed or interrupted, the same command goes on where it stopped and asks nothing twice that was kept.
+    Killed or interrupted, the same command goes on where it stopped and asks nothing twice that was kept. Exit code 4:
+    more questions failed than max_error_rate allows. Exit code 3: a ceiling (max_cost, max_tokens, max_calls) is
+    reached; the run is kept as a partial one, and goes on under a higher ceiling.
 
     Parameters
     ----------
@@ -33,7 +35,8 @@ def run(
     resume
         --no-resume sets the journal of an earlier run aside and asks everything anew.
     dry_run
-        Ask nothing; say how many questions would be asked.
+        Ask nothing, open no connection, write nothing; say what would be asked, where, and what it may take at most.
+        A Python callable's module is imported.
     config
         The settings file.
     store
@@ -41,18 +44,9 @@ def run(
     json
         Data as JSON on standard output.
     """
-    workspace = open_workspace(config, store)
     if dry_run:
-        ready = get_ready(workspace, name)
-        asked = ready.built.benchmark.cases * ready.plan.repeats
-        plan = {
-            "questions": ready.built.benchmark.cases, "repeats": ready.plan.repeats, "asked": asked,
-            "concurrency": ready.plan.concurrency, "system": ready.sealed.subject.system.name,
-            "protocol": ready.sealed.digest,
-        }  # fmt: skip
-        talk.data_json(plan) if json else talk.data(f"{asked} questions would be asked of {plan['system']}")
-        talk.then("ragassay run", config, store)
-        return
+        return _say_plan(open_workspace(config, store, unwritten=True), name, resume, config, store, as_json=json)
+    workspace = open_workspace(config, store)
     digest, record = run_workspace(workspace, name, resume=resume)
     if json:
         import msgspec
@@ -67,6 +61,31 @@ def run(
             talk.data(f"  mixed: more than one reported version of {', '.join(record.mixed)}")
     newest = workspace.store.resolve("latest", kind_prefix="run") == digest
     talk.then("ragassay score" if newest else f"ragassay score {name or workspace.settings.run.name}", config, store)
+
+
+def _say_plan(
+    workspace: Workspace, name: str | None, resume: bool, config: Path, store: Path | None, *, as_json: bool
+) -> None:
+    import msgspec
+
+    from ragassay.run.ceiling import Ceiling
+    from ragassay.run.executing import job_digest
+    from ragassay.run.planning import describe, plan_run
+
+    with redirect_stdout(sys.stderr):
+        ready = get_ready(workspace, name)
+    plan = ready.plan
+    planned = plan_run(
+        ready.sealed.subject,
+        ready.sealed.digest,
+        ready.system,
+        questions=ready.built.benchmark.cases,
+        journal=workspace.store.journal_path(job_digest(ready.sealed.protocol.subject, plan.name)) if resume else None,
+        concurrency=plan.concurrency,
+        ceiling=plan.ceiling or Ceiling(),
+    )
+    talk.data_json(msgspec.to_builtins(planned)) if as_json else talk.data("\n".join(describe(planned)))
+    talk.then("ragassay run", config, store)
 
 
 def run_workspace(workspace: Workspace, name: str | None, *, resume: bool = True) -> tuple[str, Run]:

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -15,6 +15,9 @@ from ragassay.errors import RagassayError, UsageError
 from ragassay.records.base import Record
 from ragassay.records.canonical import parse_value
 from ragassay.records.text import instant
+
+if TYPE_CHECKING:
+    from ragassay.run.ceiling import Ceiling
 
 FILE_NAME = "ragassay.toml"
 MOST_BYTES = 1024 * 1024
@@ -77,6 +80,12 @@ class RunSettings(Record, frozen=True, kw_only=True):
     concurrency: Annotated[int, Meta(ge=1)] = 4
     max_error_rate: Annotated[float, Meta(ge=0, le=1)] = 0.2
     """The run stops when more than this part of all questions has failed."""
+    max_calls: Annotated[int, Meta(ge=0)] | None = None
+    """Requests to the system, retries included; no question is asked that might pass it."""
+    max_tokens: Annotated[int, Meta(ge=0)] | None = None
+    """As the system reports them; where it does not, the worst case declared in [system.prices]."""
+    max_cost: Annotated[float, Meta(ge=0)] | None = None
+    """By the prices in [system.prices], or as the system reports it in their currency."""
 
 
 class ScoringSettings(Record, frozen=True, kw_only=True):
@@ -103,7 +112,7 @@ class Settings(Record, frozen=True, kw_only=True):
     corpus: CorpusSettings
     benchmark: BenchmarkSettings
     system: dict[str, Any]
-    """`kind` is reference, python or http; the other keys belong to that kind."""
+    """`kind` says which; `prices` are for the ceilings in [run]; the other keys belong to that kind."""
     run: RunSettings
     store: StoreSettings = StoreSettings()
     segmentation: SegmentationSettings = SegmentationSettings()
@@ -173,6 +182,7 @@ def _check(settings: Settings) -> None:
             parse(spelled)
     check_scoring(settings.scoring.normalisation, settings.scoring.abstention_rules)
     Redaction(headers=settings.redact.headers, patterns=settings.redact.patterns)
+    ceiling_of(settings)
     cut = settings.segmentation
     if cut.overlap >= cut.size:
         raise UsageError(
@@ -180,6 +190,19 @@ def _check(settings: Settings) -> None:
             field="segmentation.overlap",
             hint="for example a sixth of size",
         )
+
+
+def ceiling_of(settings: Settings) -> Ceiling:
+    """The ceilings of [run] with the prices of [system.prices]; UsageError where they cannot be kept."""
+    from ragassay.run.ceiling import Ceiling, Prices
+
+    run = settings.run
+    try:
+        prices = parse_value(Prices, settings.system.get("prices", {}))
+    except RagassayError as error:
+        error.field = ".".join(part for part in ("system.prices", error.field) if part)
+        raise
+    return Ceiling(max_cost=run.max_cost, max_tokens=run.max_tokens, max_calls=run.max_calls, prices=prices)
 
 
 @contextmanager

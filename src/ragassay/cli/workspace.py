@@ -9,7 +9,7 @@ import ragassay.benchmark
 import ragassay.corpus
 from ragassay.assay import Frozen, Plan, freeze_corpus, seal
 from ragassay.benchmark import Built
-from ragassay.cli.settings import Settings, located, read_settings
+from ragassay.cli.settings import Settings, ceiling_of, located, read_settings
 from ragassay.cli.systems import make_system
 from ragassay.errors import RagassayError, UsageError
 from ragassay.records.case import CaseLine
@@ -18,6 +18,7 @@ from ragassay.redact import Redaction
 from ragassay.run import System
 from ragassay.seal import Sealed
 from ragassay.store import Store
+from ragassay.store.unwritten import Unwritten
 
 
 class Workspace(NamedTuple):
@@ -40,11 +41,12 @@ class Ready(NamedTuple):
     plan: Plan
 
 
-def open_workspace(config: Path, store: Path | None = None) -> Workspace:
-    """Settings and store; the store is made if it is not there."""
+def open_workspace(config: Path, store: Path | None = None, *, unwritten: bool = False) -> Workspace:
+    """Settings and store; the store is made if it is not there. With `unwritten`, nothing is made or changed."""
     settings = read_settings(config)
     folder = config.parent
-    return Workspace(settings, folder, Store.open(store or folder / settings.store.path, create=True), config)
+    path = store or folder / settings.store.path
+    return Workspace(settings, folder, Unwritten.over(path) if unwritten else Store.open(path, create=True), config)
 
 
 def open_store(config: Path, store: Path | None) -> Store:
@@ -109,6 +111,7 @@ def plan_of(settings: Settings, name: str | None = None) -> Plan:
         level=scoring.level,
         abstention_rules=scoring.abstention_rules,
         redaction=Redaction(headers=settings.redact.headers, patterns=settings.redact.patterns),
+        ceiling=ceiling_of(settings),
     )
 
 
@@ -118,7 +121,8 @@ def get_ready(workspace: Workspace, name: str | None = None) -> Ready:
     built = benchmark_of(workspace, frozen)
     plan = plan_of(workspace.settings, name)
     try:
-        system = make_system(workspace.settings.system, workspace.folder, frozen)
+        described = {key: value for key, value in workspace.settings.system.items() if key != "prices"}
+        system = make_system(described, workspace.folder, frozen)
     except RagassayError as error:
         raise located(error, workspace.config) from None
     sealed = seal(workspace.store, plan, frozen, built, system.identity)

@@ -108,6 +108,20 @@ class Package(Record, frozen=True, kw_only=True):
     version: Name
 
 
+class PaceEvent(Record, frozen=True, kw_only=True):
+    """The limit of one endpoint was cut or is back, or nothing was sent to it for a while because it said so."""
+
+    at: Instant
+    endpoint: Name
+    kind: Literal["cut", "held", "recovered"]
+    cause: Name
+    """The status, or timeout, connection, gateway; of a recovery: answers."""
+    limit: Count
+    """Requests that may be out at once from here on."""
+    seconds: Annotated[float, Meta(ge=0)] | None = None
+    """Of a hold."""
+
+
 class Envelope(Record, frozen=True, kw_only=True):
     """Circumstances of a run: sealed with it, outside its content digest."""
 
@@ -126,6 +140,12 @@ class Envelope(Record, frozen=True, kw_only=True):
     ragassay_version: Name
     clock: Name
     """Which clocks were read."""
+    pace: tuple[PaceEvent, ...] = ()
+    """What the run did about overload, in order; the first 1,000 events."""
+    pace_left_out: Count = 0
+    """Further events."""
+    spent: Metadata = {}
+    """Calls, tokens and cost as the ceiling counted them; empty without a ceiling."""
 
 
 class Run(Record, frozen=True, kw_only=True):
@@ -133,7 +153,8 @@ class Run(Record, frozen=True, kw_only=True):
 
     subject: Digest
     protocol: Digest
-    state: Literal["complete", "failed"]
+    state: Literal["complete", "failed", "partial"]
+    """partial: it was stopped on purpose before every question was asked, and `stopped` says why."""
     questions: Count
     """Keys (query_id, repeat) that were to be asked."""
     answered: Count
@@ -151,6 +172,11 @@ class Run(Record, frozen=True, kw_only=True):
     """Blob: Envelope."""
     mixed: tuple[str, ...] = ()
     """Reported version keys with more than one value in the run."""
+    stopped: Name | None = None
+    """Why the keys without a trace were not asked; they are missing for this reason."""
+
+    def __post_init__(self) -> None:
+        require((self.state == "partial") == (self.stopped is not None), "stopped goes with partial")
 
     def identity(self) -> Digest:
         """The digest under which scores refer to this run: subject and content, not the circumstances."""

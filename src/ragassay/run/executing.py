@@ -10,20 +10,24 @@ from contextlib import contextmanager
 from random import Random
 from typing import Any
 
+import msgspec
+
 from ragassay import seal
-from ragassay.errors import IntegrityError, UsageError
+from ragassay.errors import CeilingError, IntegrityError, UsageError
 from ragassay.records.base import Digest, Instant
 from ragassay.records.canonical import digest_of
 from ragassay.records.protocol import Run
 from ragassay.redact import Redaction
+from ragassay.run.ceiling import Ceiling
 from ragassay.run.clock import SYSTEM_CLOCK, Clock
 from ragassay.run.contract import System
 from ragassay.run.job import Job, most_failures
-from ragassay.run.journal import FORMAT, Header, Journal, no_point, set_aside
-from ragassay.run.pace import Conditions, Pace
+from ragassay.run.journal import FORMAT, MOST_EVENTS, Header, Journal, no_point, set_aside
+from ragassay.run.pace import Conditions, Paces
 from ragassay.run.progress import Progress, Silent
 from ragassay.run.question import Questioner
 from ragassay.run.sealing import seal_run
+from ragassay.run.states import State
 from ragassay.run.threads import Writer
 from ragassay.run.world import World, check_redaction, check_system, load_world
 from ragassay.store import Store
@@ -43,6 +47,7 @@ async def execute(
     name: str = "latest",
     concurrency: int = 4,
     error_budget: float | int = 0.2,
+    ceiling: Ceiling | None = None,
     progress: Progress | None = None,
     resume: bool = True,
     reuse: bool = True,
@@ -58,12 +63,15 @@ async def execute(
     `resume`, questions in the journal of this job (subject and name) are never asked again, and a job that is already
     sealed is returned as it is and gets its name back; without, the old journal is set aside and all is asked anew.
     Without `reuse` only an unfinished job is gone on with: for a caller that cannot know that the system is the same.
-    `error_budget` is a count (int) or a fraction (float) of questions that may fail. `credentials` maps principal ids
+    `error_budget` is a count (int) or a fraction (float) of questions that may fail. When `ceiling` has no room for
+    another question, the partial run is sealed and named, and the job can go on under a higher one; an earlier run of
+    this job counts too. `credentials` maps principal ids
     to what the system needs to know them; they are sent and never stored. With `signals`, SIGINT and SIGTERM stop the
     run and keep what is finished (only in the main thread).
 
     Raises IntegrityError (stored bytes are damaged), UsageError (another system or redaction than was sealed, or the
-    job is being run elsewhere), MixedRunError, ErrorBudgetError, Interrupted, StoreError (the disk says no).
+    job is being run elsewhere), MixedRunError, ErrorBudgetError, CeilingError, Interrupted, StoreError (the disk says
+    no).
     """
     if concurrency < 1:
         raise UsageError(f"a concurrency of {concurrency}", field="concurrency", hint="1 or more")
@@ -78,7 +86,7 @@ async def execute(
         if journal.state == "sealed":
             return _sealed(store, journal, name)
         if journal.state != "complete":
-            pace = Pace(concurrency, clock)
+            paces, most = Paces(concurrency, clock), ceiling or Ceiling()
             with _writer() as writer:
                 questioner = Questioner(
                     store,
@@ -91,11 +99,31 @@ async def execute(
                     own_answer=journal.answer,
                 )
                 budget = most_failures(error_budget, len(world.keys))
-                job = Job(journal, questioner, world, pace=pace, most_failures=budget, clock=clock, writer=writer)
+                job = Job(
+                    journal,
+                    questioner,
+                    world,
+                    paces=paces,
+                    ceiling=most,
+                    most_failures=budget,
+                    clock=clock,
+                    writer=writer,
+                )
                 job.report_to(progress or Silent(), on_point)
-                terms = Conditions(timeout_s=world.subject.timeout_s, pace=pace, random=_jitter(world), clock=clock)
-                await _ask_all(job, journal, system, terms, signals)
-            _complete(journal, clock, concurrency)
+                terms = Conditions(
+                    timeout_s=world.subject.timeout_s,
+                    pace=paces.default,
+                    paces=paces,
+                    random=_jitter(world),
+                    clock=clock,
+                )
+                try:
+                    await _ask_all(job, journal, system, terms, signals)
+                except CeilingError:
+                    _end("stopped", journal, paces, most, clock)
+                    seal_run(store, journal, at=clock.now(), on_point=on_point)
+                    raise
+            _end("complete", journal, paces, most, clock)
         return seal_run(store, journal, at=clock.now(), on_point=on_point)
 
 
@@ -153,16 +181,24 @@ def _sealed(store: Store, journal: Journal, name: str) -> tuple[Run, Digest]:
     return run, journal.run
 
 
-def _complete(journal: Journal, clock: Clock, concurrency: int) -> None:
-    now = clock.now()
+def _end(state: State, journal: Journal, paces: Paces, ceiling: Ceiling, clock: Clock) -> None:
+    """Move to `complete` or `stopped`, with the envelope."""
+    now, last = clock.now(), paces.take()
     envelope = seal.describe_machine(
         started_at=Instant(journal.header.started_at),
         finished_at=now,
         clock=clock.name,
-        concurrency=concurrency,
+        concurrency=paces.limit,
         resumed=journal.resumed,
     )
-    journal.move("complete", now, envelope=envelope)
+    events = (*journal.pace, *last)
+    envelope = msgspec.structs.replace(
+        envelope,
+        pace=events[:MOST_EVENTS],
+        pace_left_out=journal.pace_left_out + len(events[MOST_EVENTS:]),
+        spent=ceiling.to_metadata(),
+    )
+    journal.move(state, now, envelope=envelope, pace=last)
 
 
 def _jitter(world: World) -> Random:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+import heapq
 from collections.abc import Callable
 
 import msgspec
 
-from ragassay.errors import ErrorBudgetError, Interrupted, UsageError
+from ragassay.errors import CeilingError, ErrorBudgetError, Interrupted, UsageError
+from ragassay.run.account import Account
+from ragassay.run.ceiling import Ceiling, facts_of
 from ragassay.run.clock import Clock
 from ragassay.run.journal import Finished, Journal, Key, no_point
-from ragassay.run.pace import Pace
+from ragassay.run.pace import Paces
 from ragassay.run.progress import Progress, Silent, Standing
 from ragassay.run.question import Questioner
 from ragassay.run.threads import Writer
@@ -39,6 +41,48 @@ def _why(finished: Finished) -> str:
     return f"The first was {finished.content.query_id!r}: {cause}{code}{f', {line}' if line else ''}"
 
 
+class Waiting:
+    """The questions that are still to be asked, in order; one whose earlier turns are not finished is not ready."""
+
+    def __init__(
+        self, keys: list[Key], finished: Callable[[Key], bool], after: Callable[[Key], tuple[Key, ...]]
+    ) -> None:
+        self._order = {key: number for number, key in enumerate(keys)}
+        self._ready: list[int] = []
+        self._keys = keys
+        self._open: dict[Key, int] = {}
+        self._followers: dict[Key, list[Key]] = {}
+        for number, key in enumerate(keys):
+            if finished(key):
+                continue
+            earlier = [one for one in after(key) if not finished(one)]
+            if not earlier:
+                self._ready.append(number)
+                continue
+            self._open[key] = len(earlier)
+            for one in earlier:
+                self._followers.setdefault(one, []).append(key)
+
+    def __len__(self) -> int:
+        return len(self._ready) + len(self._open)
+
+    def take(self) -> Key | None:
+        """The first that is ready."""
+        return self._keys[heapq.heappop(self._ready)] if self._ready else None
+
+    def put_back(self, key: Key) -> None:
+        """One that was taken and not asked."""
+        heapq.heappush(self._ready, self._order[key])
+
+    def finished(self, key: Key) -> None:
+        """A question is in the journal: those that waited for it may be ready."""
+        for one in self._followers.pop(key, ()):
+            self._open[one] -= 1
+            if not self._open[one]:
+                del self._open[one]
+                self.put_back(one)
+
+
 class Job:
     """One run of a job in this process, over a journal whose lease it holds."""
 
@@ -48,18 +92,23 @@ class Job:
         questioner: Questioner,
         world: World,
         *,
-        pace: Pace,
+        paces: Paces,
+        ceiling: Ceiling,
         most_failures: int,
         clock: Clock,
         writer: Writer,
     ) -> None:
-        self._journal, self._questioner, self._pace = journal, questioner, pace
-        self._clock, self._writer, self._after = clock, writer, world.after
-        self._total, self._most = len(world.keys), most_failures
-        self._waiting = deque(key for key in world.keys if key not in journal.entries)
+        self._journal, self._questioner, self._paces, self._ceiling = journal, questioner, paces, ceiling
+        self._clock, self._writer = clock, writer
+        keys = world.keys
+        self._total, self._most = len(keys), most_failures
+        self._waiting = Waiting(keys, journal.entries.__contains__, world.after)
+        self._full = False
+        for entry in journal.entries.values():
+            ceiling.settle(0, entry.facts)
         self._resumed, self._failures = len(journal.entries), journal.failures
         self._why = ""
-        self._tasks: dict[asyncio.Task[Finished], Key] = {}
+        self._tasks: dict[asyncio.Task[Finished], Account] = {}
         self._progress: Progress = Silent()
         self._on_point: Callable[[str], None] = no_point
 
@@ -70,7 +119,8 @@ class Job:
     async def run(self, stop: asyncio.Event) -> None:
         """Ask everything that is not in the journal. Returns when all is there.
 
-        Raises Interrupted when `stop` is set, ErrorBudgetError when too much failed; finished questions are kept.
+        Raises Interrupted when `stop` is set, ErrorBudgetError when too much failed, CeilingError when what is spent
+        leaves no room for another question; finished questions are kept.
         """
         self._progress.begin(self.standing())
         state = "stopped"
@@ -79,6 +129,8 @@ class Job:
             self._check_budget()
             while self._waiting or self._tasks:
                 self._start()
+                if self._full and not self._tasks:
+                    raise self._no_room()
                 await asyncio.wait({*self._tasks, stopping}, timeout=_TICK_S, return_when=asyncio.FIRST_COMPLETED)
                 await self._collect()
                 self._check_budget()
@@ -86,13 +138,16 @@ class Job:
                 if stop.is_set() and (self._waiting or self._tasks):
                     raise self._interrupted()
             state = "complete"
+        except CeilingError:
+            state = "stopped at the ceiling"
+            raise
         except ErrorBudgetError:
             state = "failed"
-            self._journal.move("failed", self._clock.now())
+            self._journal.move("failed", self._clock.now(), pace=self._paces.take())
             raise
         except (Interrupted, asyncio.CancelledError):
             state = "interrupted"
-            self._journal.move("interrupted", self._clock.now())
+            self._journal.move("interrupted", self._clock.now(), pace=self._paces.take())
             raise
         finally:
             stopping.cancel()
@@ -103,29 +158,28 @@ class Job:
             self._progress.end(self.standing(), state)
 
     def _start(self) -> None:
-        while self._waiting and len(self._tasks) < self._pace.allowed:
-            if self._tasks and self._pace.hold_s > 0:
+        self._full = False
+        while self._waiting and len(self._tasks) < self._paces.allowed:
+            if self._tasks and self._paces.hold_s > 0:
                 return
-            key = self._next()
+            key = self._waiting.take()
             if key is None:
                 return
+            account = Account(self._ceiling.reserve, asyncio.get_running_loop().time)
+            if not account.may_call():
+                self._waiting.put_back(key)
+                self._full = True
+                return
             self._on_point("before_ask")
-            self._tasks[asyncio.ensure_future(self._questioner.ask(key))] = key
-
-    def _next(self) -> Key | None:
-        """The first waiting question of which all earlier turns are finished."""
-        for number, key in enumerate(self._waiting):
-            if all(one in self._journal.entries for one in self._after(key)):
-                del self._waiting[number]
-                return key
-        return None
+            self._tasks[asyncio.ensure_future(self._questioner.ask(key, account))] = account
 
     async def _collect(self) -> None:
         """Make every finished question durable, in the order in which they were asked."""
         for task in [one for one in self._tasks if one.done()]:
-            del self._tasks[task]
+            account = self._tasks.pop(task)
             finished = task.result()
             self._on_point("after_answer")
+            self._ceiling.settle(account.reserved, facts_of(finished.measurements))
             await self._keep(finished)
             if self._failures <= self._most:
                 self._start()
@@ -134,10 +188,11 @@ class Job:
         new = {digest: text for digest, text in finished.texts.items() if digest not in self._journal.texts}
         order = len(self._journal.entries)
         measurements = msgspec.structs.replace(finished.measurements, completed=order)
-        line = msgspec.structs.replace(finished, measurements=measurements, texts=new)
+        line = msgspec.structs.replace(finished, measurements=measurements, texts=new, pace=self._paces.take())
         await self._writer.run(self._journal.append, line)
+        self._waiting.finished((finished.content.query_id, finished.content.repeat))
         if finished.content.failure is None:
-            self._pace.succeeded()
+            self._paces.succeeded()
         else:
             self._failures += 1
             self._why = self._why or _why(finished)
@@ -150,6 +205,15 @@ class Job:
                 hint="mend the system and begin anew (--no-resume, resume=False), or raise max_error_rate and go on "
                 "from here",
             )
+
+    def _no_room(self) -> CeilingError:
+        done = len(self._journal.entries)
+        return CeilingError(
+            f"stopped at the ceiling: {self._ceiling.describe()}; {done} of {self._total} questions are asked and "
+            "kept, and another one might pass it",
+            hint="`ragassay score` scores them, the others as missing(cost_ceiling); with a higher ceiling the same "
+            "command goes on",
+        )
 
     def _interrupted(self) -> Interrupted:
         return Interrupted(
@@ -164,6 +228,10 @@ class Job:
             total=self._total,
             failures=self._failures,
             in_flight=len(self._tasks),
-            limit=self._pace.allowed,
+            limit=self._paces.allowed,
             resumed=self._resumed,
+            declared=self._paces.limit,
+            cause=self._paces.tightest.cause,
+            hold_s=self._paces.hold_s,
+            spent=self._ceiling.describe(),
         )

@@ -17,8 +17,9 @@ import msgspec
 from ragassay.errors import IntegrityError, MixedRunError, StoreError
 from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of
-from ragassay.records.protocol import Envelope
+from ragassay.records.protocol import Envelope, PaceEvent
 from ragassay.records.trace import Measurements, TraceContent
+from ragassay.run.ceiling import Facts, facts_of
 from ragassay.run.lease import Lease
 from ragassay.run.states import State, advance
 from ragassay.store import durable
@@ -26,6 +27,8 @@ from ragassay.store import durable
 Key = tuple[str, int]
 """(query_id, repeat)."""
 FORMAT = "ragassay-journal/1"
+MOST_EVENTS = 1000
+"""Events of the pace that are kept by themselves; further ones are counted."""
 _FIRST_SUM = "0" * 32
 
 
@@ -44,7 +47,10 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     started_at: str
 
 
-class Finished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+_NOBODY = Header(format=FORMAT, name="", subject=Digest(""), protocol=Digest(""), questions=0, started_at="")
+
+
+class Finished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One finished question: its trace, and the texts that this line is the first to need."""
 
     content: TraceContent
@@ -52,15 +58,18 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     digest: Digest
     """Of the content."""
     texts: dict[str, str] = {}
+    pace: tuple[PaceEvent, ...] = ()
+    """What happened to the pace since the line before."""
 
 
-class _Move(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A change of state; `complete` carries the envelope, so that sealing again makes the same bytes."""
+class _Move(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A change of state; `complete` and `stopped` carry the envelope, so that sealing again makes the same bytes."""
 
     state: State
     at: str
     envelope: Envelope | None = None
     run: Digest | None = None
+    pace: tuple[PaceEvent, ...] = ()
 
 
 class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -81,10 +90,14 @@ class Entry(NamedTuple):
     length: int
     digest: Digest
     failed: bool
+    facts: Facts
+    """What it cost."""
 
 
 class Journal:
     """An open journal under a lease. `entries` are the finished questions; none of them is asked again."""
+
+    _lease: Lease | None
 
     def __init__(self, path: Path, header: Header, *, on_point: Callable[[str], None] = no_point) -> None:
         """Take the lease, read and repair what is there, or begin anew.
@@ -92,6 +105,18 @@ class Journal:
         Raises UsageError if another process has the lease, MixedRunError if the journal is of another job,
         IntegrityError if a line other than a torn last one is damaged, StoreError if the disk says no.
         """
+        self._begin(path, header, on_point)
+        self._lease = Lease(path.with_suffix(".lock"))
+        try:
+            self._open(header)
+        except OSError as cause:
+            self.close()
+            raise durable.failed("open the journal", path, cause) from cause
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, path: Path, header: Header, on_point: Callable[[str], None]) -> None:
         self.path = path
         self.header = header
         self.state: State = "created"
@@ -101,21 +126,35 @@ class Journal:
         self.resumed = 0
         self.repaired = False
         self.envelope: Envelope | None = None
+        self.pace: list[PaceEvent] = []
+        """Of all processes that worked on this job, in order; the first MOST_EVENTS."""
+        self.pace_left_out = 0
         self.run: Digest | None = None
         self._on_point = on_point
         self._sum = _FIRST_SUM
         self._end = 0
         self._broken = False
-        self._lease = Lease(path.with_suffix(".lock"))
+        self._lease = None
         self._descriptor = -1
+
+    @classmethod
+    def peek(cls, path: Path) -> Journal:
+        """What a journal says now, read without the lease; nothing is repaired or changed, and it is closed again.
+
+        Raises IntegrityError if a line other than a torn last one is damaged, StoreError if it cannot be read.
+        """
+        made = cls.__new__(cls)
+        made._begin(path, _NOBODY, no_point)
         try:
-            self._open(header)
+            made._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            known = False
+            for offset, line in made._lines():
+                known = made._replay(offset, line, known)
         except OSError as cause:
-            self.close()
-            raise durable.failed("open the journal", path, cause) from cause
-        except BaseException:
-            self.close()
-            raise
+            raise durable.failed("read the journal", path, cause) from cause
+        finally:
+            made.close()
+        return made
 
     def _open(self, header: Header) -> None:
         self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -198,10 +237,18 @@ class Journal:
         self._append(_Body(question=finished))
         self._note(finished, offset, self._end - offset)
 
-    def move(self, state: State, at: str, *, envelope: Envelope | None = None, run: Digest | None = None) -> None:
+    def move(
+        self,
+        state: State,
+        at: str,
+        *,
+        envelope: Envelope | None = None,
+        run: Digest | None = None,
+        pace: tuple[PaceEvent, ...] = (),
+    ) -> None:
         """Change the state, by the table of `states`; durable when this returns."""
         advance(self.state, state)
-        move = _Move(state=state, at=at, envelope=envelope, run=run)
+        move = _Move(state=state, at=at, envelope=envelope, run=run, pace=pace)
         self._append(_Body(move=move))
         self._note_move(move)
 
@@ -251,8 +298,9 @@ class Journal:
     def _note(self, finished: Finished, offset: int, length: int) -> None:
         content = finished.content
         self.entries[content.query_id, content.repeat] = Entry(
-            offset, length, finished.digest, content.failure is not None
+            offset, length, finished.digest, content.failure is not None, facts_of(finished.measurements)
         )
+        self._note_pace(finished.pace)
         self.texts.update(finished.texts)
         for name, value in content.versions.items():
             self.versions.setdefault(name, set()).add(value)
@@ -265,6 +313,12 @@ class Journal:
         self.state = advance(self.state, move.state)
         self.envelope = move.envelope or self.envelope
         self.run = move.run or self.run
+        self._note_pace(move.pace)
+
+    def _note_pace(self, events: tuple[PaceEvent, ...]) -> None:
+        kept = events[: max(0, MOST_EVENTS - len(self.pace))]
+        self.pace.extend(kept)
+        self.pace_left_out += len(events) - len(kept)
 
     @property
     def failures(self) -> int:
@@ -276,7 +330,8 @@ class Journal:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
-        self._lease.release()
+        if self._lease is not None:
+            self._lease.release()
 
     def __enter__(self) -> Journal:
         return self

@@ -26,6 +26,14 @@ class Standing:
     limit: int = 0
     resumed: int = 0
     """Questions that were already in the journal when this process began."""
+    declared: int = 0
+    """The limit that was declared; `limit` is the one in force."""
+    cause: str = ""
+    """Why the limit was cut."""
+    hold_s: float = 0.0
+    """Seconds for which the system asked that nothing be sent."""
+    spent: str = ""
+    """What is spent under the ceilings that are set."""
 
 
 class Progress(Protocol):
@@ -141,10 +149,14 @@ class Bar:
 
 
 def describe(standing: Standing) -> str:
-    """`120/600 questions, 3 failed`."""
+    """`120/600 questions, 3 failed, 4 in flight, 4 at once instead of 8 (429), held for 12 s`."""
     failed = f", {standing.failures} failed" if standing.failures else ""
     flight = f", {standing.in_flight} in flight" if standing.in_flight else ""
-    return f"{standing.done}/{standing.total} questions{failed}{flight}"
+    cut = f", {standing.limit} at once instead of {standing.declared}" if standing.limit < standing.declared else ""
+    cut += f" ({standing.cause})" if cut and standing.cause else ""
+    held = f", held for {standing.hold_s:.0f} s" if standing.hold_s >= 1 else ""
+    spent = f", {standing.spent}" if standing.spent else ""
+    return f"{standing.done}/{standing.total} questions{failed}{flight}{cut}{held}{spent}"
 
 
 def choose(stream: TextIO | None = None) -> Progress:

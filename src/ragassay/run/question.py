@@ -15,6 +15,7 @@ from ragassay.records.canonical import digest_of
 from ragassay.records.text import clean
 from ragassay.records.trace import Attempt, Failure, Measurements, TraceContent
 from ragassay.redact import Redaction
+from ragassay.run.account import Account, account_of
 from ragassay.run.clock import Clock
 from ragassay.run.contract import Reply, Request, System
 from ragassay.run.journal import Finished, Key
@@ -49,21 +50,28 @@ class Questioner:
         self._writer, self._own_answer = writer, own_answer
         self._limit_s = world.subject.timeout_s + float(getattr(system, "max_wait_s", 0.0))
 
-    async def ask(self, key: Key) -> Finished:
+    async def ask(self, key: Key, account: Account | None = None) -> Finished:
         """The finished trace of one key: whatever the system does, this returns."""
         request = self._world.request(key, self._credentials, self._own_answer)
         start_s = self._clock.steady_s()
-        reply = await self._reply(request)
+        reply = await self._reply(request, account or Account())
         if reply.stored is not None:
             return replayed(key, request, reply, self._redaction)
         latency_ms = reply.latency_ms if reply.latency_ms is not None else self._clock.since_ms(start_s)
         return await self._finish(key, request, reply, latency_ms)
 
-    async def _reply(self, request: Request) -> Reply:
-        """What the adapter hands back, or a failure; waits for it no longer than the limit, whatever it does."""
-        task = asyncio.ensure_future(_call(self._system, request))
+    async def _reply(self, request: Request, account: Account) -> Reply:
+        """What the adapter hands back, or a failure; waits for it no longer than the limit, whatever it does.
+
+        Time in the run's own queue at an endpoint is not the question's.
+        """
+        with account_of(account):
+            task = asyncio.ensure_future(_call(self._system, request))
+        loop = asyncio.get_running_loop()
+        start_s = loop.time()
         try:
-            await asyncio.wait({task}, timeout=self._limit_s)
+            while not task.done() and (left_s := start_s + self._limit_s + account.waited_s - loop.time()) > 0:
+                await asyncio.wait({task}, timeout=left_s)
         finally:
             if not task.done():
                 task.cancel()

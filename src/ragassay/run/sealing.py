@@ -1,4 +1,4 @@
-"""A complete journal to a run in the store: blobs, then the manifest, then the name. Asks nothing."""
+"""A journal to a run in the store: blobs, then the manifest, then the name. Asks nothing."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ from ragassay.records.protocol import Run
 from ragassay.run.journal import Journal, no_point
 from ragassay.store import Store
 
+CEILING = "cost_ceiling"
+"""Why the questions of a run that reached its ceiling were not asked."""
+
 
 def seal_run(
     store: Store, journal: Journal, *, at: str, on_point: Callable[[str], None] = no_point
 ) -> tuple[Run, Digest]:
     """Store the run of a complete journal and point `run/NAME` at it last.
 
-    The same journal gives the same bytes, so being killed anywhere in here and called again changes nothing.
+    The same journal gives the same bytes, so being killed anywhere in here and called again changes nothing. A journal
+    that stopped at a ceiling gives a partial run and stays open: the job can go on.
     """
-    if journal.envelope is None or len(journal.entries) != journal.header.questions:
+    partial = journal.state == "stopped"
+    if journal.envelope is None or (len(journal.entries) != journal.header.questions) is not partial:
         raise IntegrityError("this journal is not complete", file=str(journal.path), hint="resume the run first")
     on_point("before_blobs")
     keys = sorted(journal.entries)
@@ -32,7 +37,8 @@ def seal_run(
     run = Run(
         subject=journal.header.subject,
         protocol=journal.header.protocol,
-        state="complete",
+        state="partial" if partial else "complete",
+        stopped=CEILING if partial else None,
         questions=journal.header.questions,
         answered=len(keys),
         failures=journal.failures,
@@ -47,7 +53,8 @@ def seal_run(
     on_point("before_ref")
     store.set_ref(f"run/{journal.header.name}", digest, kind="run")
     on_point("after_ref")
-    journal.move("sealed", at, run=digest)
+    if not partial:
+        journal.move("sealed", at, run=digest)
     return run, digest
 
 

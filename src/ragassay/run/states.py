@@ -6,19 +6,21 @@ from typing import Literal
 
 from ragassay.errors import IntegrityError
 
-State = Literal["created", "running", "interrupted", "complete", "sealed", "failed"]
+State = Literal["created", "running", "interrupted", "stopped", "complete", "sealed", "failed"]
 
 TRANSITIONS: dict[State, frozenset[State]] = {
     "created": frozenset({"running"}),
-    "running": frozenset({"interrupted", "complete", "failed"}),
+    "running": frozenset({"interrupted", "stopped", "complete", "failed"}),
     "interrupted": frozenset({"running"}),
+    "stopped": frozenset({"running"}),
     "failed": frozenset({"running"}),
     "complete": frozenset({"sealed"}),
     "sealed": frozenset(),
 }
 """created: opened, nothing asked. running: a process holds the lease. interrupted: stopped or killed, all that was
-finished is kept. failed: the error budget is spent; it may run again with a larger one. complete: every question is
-in the journal. sealed: the run is in the store, nothing moves any more."""
+finished is kept. stopped: a ceiling on cost is reached and a partial run was sealed; it may go on with a higher one.
+failed: the error budget is spent; it may run again with a larger one. complete: every question is in the journal.
+sealed: the run is in the store, nothing moves any more."""
 
 
 def advance(current: State, wanted: State) -> State:

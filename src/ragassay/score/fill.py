@@ -20,13 +20,23 @@ LIMITED = frozenset({"empty_retrieval", "false_refusal", "unsupported_answer", "
 """Measures whose population is a part of the cases; the others have no row for them."""
 
 
+ABSENT = frozenset({"no_trace", "cost_ceiling"})
+"""Why a question has no trace: it is missing, nothing failed."""
+
+
 def complete(
-    scores: Iterable[Scores], cases: Sequence[Case], repeats: int, world: World, scoring: Scoring
+    scores: Iterable[Scores],
+    cases: Sequence[Case],
+    repeats: int,
+    world: World,
+    scoring: Scoring,
+    stopped: str | None = None,
 ) -> list[Scores]:
     """The scores of every attempted (query_id, repeat), by case and repeat, each with a row for every measure and step.
 
     A step that a trace does not have is missing(absent_step); a failed trace is error(cause) everywhere; a question
-    without a trace is missing(no_trace). A sealed measure that no trace has a place for stands once, without a step.
+    without a trace is missing(no_trace), or missing(`stopped`) where the run was stopped on purpose. A sealed measure
+    that no trace has a place for stands once, without a step.
     """
     by_key = {(one.query_id, one.repeat): one for one in scores}
     seen = _keys(row for one in by_key.values() for row in one.observations)
@@ -42,7 +52,7 @@ def complete(
     for case in cases:
         labels = Labels(case, world)
         for repeat in range(repeats):
-            one = by_key.get((case.query_id, repeat)) or _blank(case, repeat, labels)
+            one = by_key.get((case.query_id, repeat)) or _blank(case, repeat, labels, stopped or "no_trace")
             made.append(
                 one._replace(
                     observations=(*one.observations, *_absent(one, one.observations, seen, labels)),
@@ -61,8 +71,8 @@ def _keys(rows: Iterable[Observation]) -> dict[Key, None]:
     return dict.fromkeys((row.measure, row.step) for row in rows)
 
 
-def _blank(case: Case, repeat: int, labels: Labels) -> Scores:
-    return Scores(case.query_id, repeat, "no_trace", (), (), fates_unknown(case, repeat, labels), ())
+def _blank(case: Case, repeat: int, labels: Labels, why: str) -> Scores:
+    return Scores(case.query_id, repeat, why, (), (), fates_unknown(case, repeat, labels), ())
 
 
 def _absent(one: Scores, rows: Sequence[Observation], wanted: Iterable[Key], labels: Labels) -> tuple[Observation, ...]:
@@ -90,7 +100,7 @@ def _member(spelled: str, measure: Measure | None, labels: Labels) -> bool:
 
 
 def _why(failure: str, step: str | None, denominator: float | None) -> Outcome:
-    if failure == "no_trace":
+    if failure in ABSENT:
         return missing(failure, denominator)
     if failure:
         return error(failure, denominator)

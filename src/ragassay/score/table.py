@@ -41,7 +41,9 @@ def table(store: Store, run_digest: str, scoring_digest: str) -> tuple[ScoreTabl
     benchmark = store.get_record(Benchmark, protocol.objects["benchmark"])
     cases = benchmark_room.load(store, benchmark)
     world = load_world(store, run, protocol, subject, benchmark)
-    scores = complete(_observed(_traces(store, run), cases, world, scoring), cases, subject.repeats, world, scoring)
+    scores = complete(
+        _observed(_traces(store, run), cases, world, scoring), cases, subject.repeats, world, scoring, run.stopped
+    )
     return _write(store, run, scoring, Digest(scoring_digest), cases, scores)
 
 

@@ -228,6 +228,7 @@ def test_set_aside_deletes_nothing(tmp_path: Path) -> None:
 ALLOWED = {
     ("created", "running"), ("running", "interrupted"), ("running", "complete"), ("running", "failed"),
     ("interrupted", "running"), ("failed", "running"), ("complete", "sealed"),
+    ("running", "stopped"), ("stopped", "running"),
 }  # fmt: skip
 
 
