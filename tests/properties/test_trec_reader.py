@@ -19,7 +19,7 @@ from ragassay.measures.trec.labels import Labels, read_labels
 from ragassay.measures.trec.run import RunRows, read_run
 from ragassay.measures.trec.scan import first_fields, padded, scan
 from ragassay.measures.trec.source import Source
-from ragassay.measures.trec.texts import Texts, changes, descending, equal, greater, hashes
+from ragassay.measures.trec.texts import PAD, Texts, changes, descending, equal, greater, hashes
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 numbers = st.one_of(
@@ -93,7 +93,7 @@ def test_too_few_fields_name_their_line(fields: int, word: str) -> None:
     text = ("x " * 4 + "\n") * 3 + f"{word} " * fields + "\n"
     with pytest.raises(InputError, match=f"{fields} fields where 4") as caught:
         scan(padded(text.encode()), 4, (0,))
-    assert padded(text.encode())[: caught.value.line].tobytes().count(b"\n") - 32 == 3
+    assert padded(text.encode())[: caught.value.line].tobytes().count(b"\n") - PAD == 3
 
 
 rows = st.lists(

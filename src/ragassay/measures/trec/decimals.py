@@ -10,9 +10,10 @@ import re
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragassay.measures.lists import Bools, Floats, Ints
-from ragassay.measures.trec.texts import Texts, Words
+from ragassay.measures.trec.texts import Texts, Words, windows
 
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _ALL = (1 << 64) - 1
@@ -23,6 +24,16 @@ def _every(byte: int) -> np.uint64:
 
 
 _KEEP_LAST = np.array([_ALL ^ ((1 << (8 * (8 - n))) - 1) for n in range(9)], np.uint64)
+
+
+def _end_masks(count: int) -> NDArray[np.void]:
+    """For each length up to 8 * count: a mask of the last bytes of that many in a window of 8 * count bytes."""
+    length, before = np.arange(8 * count + 1)[:, None], 8 * np.arange(count)[::-1]
+    masks: NDArray[np.void] = _KEEP_LAST[np.clip(length - before, 0, 8)].view(f"V{8 * count}")[:, 0]
+    return masks
+
+
+_KEEP_END = {count: _end_masks(count) for count in (1, 2, 3)}
 # Where the point lies in a word: at byte 0..7; 8: in a later word; 9: in an earlier one, or nowhere.
 _AFTER = np.array([_ALL ^ ((1 << (8 * (p + 1))) - 1) if p < 8 else (0, _ALL)[p - 8] for p in range(10)], np.uint64)
 _BEFORE = np.array([(1 << (8 * p)) - 1 if p < 8 else (_ALL, 0)[p - 8] for p in range(10)], np.uint64)
@@ -67,12 +78,10 @@ def _digits(texts: Texts) -> Digits:
     """Digits with at most one point, up to 24 bytes."""
     length = texts.end - texts.start
     count = 1 if not len(length) else min(3, max(1, (int(length.max()) + 7) // 8))
-    zeros = _every(0x30)
-    words = []
-    for nth in range(count):
-        part = texts.words[texts.end - 8 * (nth + 1)] ^ zeros
-        part &= _KEEP_LAST[np.minimum(np.maximum(length - 8 * nth, 0), 8)]
-        words.append(part)
+    window = windows(texts.buffer, texts.end - 8 * count, count)
+    window ^= _every(0x30)
+    window &= _KEEP_END[count][np.minimum(length, 8 * count)].view(np.uint64).reshape(-1, count)
+    words = [window[:, count - 1 - nth] for nth in range(count)]
     places, decimals = _points(texts, words)
     number = np.zeros(len(length), np.uint64)
     good = (length <= 8 * count) & (length > (decimals >= 0))
@@ -226,15 +235,18 @@ def _exponents(texts: Texts, start: Ints, end: Ints) -> tuple[Ints, Bools]:
     first = texts.buffer[start]
     negative = first == 45
     start = start + (negative | (first == 43))
-    good = end > start
+    length = end - start
     power = np.zeros(len(start), np.int64)
-    longest = int((end - start).max(initial=0))
-    for back in range(longest):
-        at = end - longest + back
-        inside = at >= start
-        digit = texts.buffer[at].astype(np.int64) - 48
-        good &= ~inside | ((digit >= 0) & (digit <= 9))
-        power = power * 10 + np.where(inside, digit, 0)
+    good = length > 0
+    for back in range(int(length.max(initial=0)), 0, -1):
+        digit = texts.buffer[end - back] - np.uint8(48)
+        if not np.all(length >= back):
+            outside = length < back
+            good &= outside | (digit <= 9)
+            digit[outside] = 0
+        else:
+            good &= digit <= 9
+        power = power * 10 + digit
     return np.where(negative, -power, power), good
 
 

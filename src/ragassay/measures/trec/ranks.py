@@ -121,7 +121,7 @@ def _sorted(start: Ints, scores: NDArray[np.floating]) -> tuple[Ints | None, NDA
         return None, scores
     order = np.arange(len(scores))
     end = np.append(start[1:], len(scores))
-    wrong = np.unique(np.searchsorted(start, np.flatnonzero(rises), side="right") - 1)
+    wrong = np.flatnonzero(np.logical_or.reduceat(np.append(rises, False), start))
     if len(wrong) * 16 > len(scores):
         row_list = np.repeat(np.arange(len(start)), end - start)
         order = np.lexsort((-scores, row_list))

@@ -10,7 +10,7 @@ from ragassay.errors import InputError
 from ragassay.measures.lists import Bools, Ints
 from ragassay.measures.trec.texts import PAD, Bytes, Texts
 
-_NEWLINE, _RETURN, _HASH, _LAST_SPACE = 10, 13, 35, 32
+_TAB, _NEWLINE, _RETURN, _HASH, _LAST_SPACE = 9, 10, 13, 35, 32
 _EVERY_33, _EVERY_128 = np.uint64(0x2121212121212121), np.uint64(0x8080808080808080)
 
 
@@ -38,18 +38,14 @@ def scan(buffer: Bytes, width: int, wanted: tuple[int, ...]) -> Fields:
         InputError: a line has fewer fields, or holds control characters or a CR before its end; `line` is the offset
             of that line in the buffer, which the caller turns into a number.
     """
+    quick = _regular(buffer, width, wanted)
+    if quick is not None:
+        return quick
     body = buffer[PAD - 1 : -PAD]
     separators = np.flatnonzero(body <= _LAST_SPACE)
-    gaps = separators[1:] - separators[:-1]
-    lines = int(np.count_nonzero(body == _NEWLINE)) - 1
-    if lines and len(gaps) == width * lines and int(gaps.min()) > 1:
-        spaces = int(np.count_nonzero(body == _LAST_SPACE))
-        if spaces + lines == len(gaps) and np.all(body[separators[width::width]] == _NEWLINE):
-            fields = _single(buffer, separators, lines, width, wanted)
-            if fields is not None:
-                return fields
     kinds = body[separators]
     _refuse_control_characters(buffer, separators, kinds)
+    gaps = separators[1:] - separators[:-1]
     return _any(buffer, separators, kinds == _NEWLINE, gaps, width, wanted)
 
 
@@ -100,16 +96,25 @@ def _refuse_control_characters(buffer: Bytes, separators: Ints, kinds: Bytes) ->
         )
 
 
-def _single(buffer: Bytes, separators: Ints, lines: int, width: int, wanted: tuple[int, ...]) -> Fields | None:
-    """The quick way: exactly one separator between fields and after them, no comment, no blank line."""
-    table = separators[1:].reshape(lines, width)
-    line = separators[:-1].reshape(lines, width)[:, 0] + PAD
+def _regular(buffer: Bytes, width: int, wanted: tuple[int, ...]) -> Fields | None:
+    """The quick way: `width` fields in every line, LF right behind the last; no comment, no blank line, else None."""
+    blank = (buffer <= _LAST_SPACE).view(np.uint8)
+    edge = np.zeros(len(buffer), np.uint8)
+    np.bitwise_xor(blank[1:], blank[:-1], out=edge[1:])
+    edges = np.flatnonzero(edge.view(bool))
+    if not len(edges) or len(edges) % (2 * width):
+        return None
+    table = edges.reshape(-1, 2 * width)
+    last = table[:, -1].copy()
+    if not np.all(buffer[last] == _NEWLINE):
+        return None
+    others = np.count_nonzero(buffer < _LAST_SPACE) - len(last) - 2 * PAD
+    if others and others != np.count_nonzero(buffer == _TAB):
+        return None
+    line = np.concatenate((np.array([PAD]), last[:-1] + 1))
     if np.any(buffer[line] == _HASH):
         return None
-    texts = []
-    for column in wanted:
-        start = line if column == 0 else table[:, column - 1] + PAD
-        texts.append(Texts(buffer, start, table[:, column] + (PAD - 1)))
+    texts = (Texts(buffer, table[:, 2 * one].copy(), table[:, 2 * one + 1].copy()) for one in wanted)
     return Fields(tuple(texts), line)
 
 

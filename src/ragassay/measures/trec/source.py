@@ -22,7 +22,7 @@ import numpy as np
 from ragassay.errors import InputError
 from ragassay.measures.trec.texts import PAD, Bytes
 
-PIECE = 1 << 20
+PIECE = 1 << 22
 LONGEST_LINE = 1 << 16
 _COPY = 1 << 20
 _NEWLINE = 10

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,13 @@ from ragassay.measures.lists import Bools, Ints
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
-PAD = 32
+PAD = 64
 """Bytes that must be readable before the first and after the last text of a buffer."""
 _KEPT = 24 << 20
 _KEEP_FIRST = np.array([(1 << (8 * n)) - 1 for n in range(9)], np.uint64)
 _ODD = tuple(np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD))
+_WINDOW = PAD // 8
+_ODDS = np.cumprod(np.full(_WINDOW, _ODD[3]))
 
 
 def keep_freed_memory() -> None:
@@ -79,32 +82,53 @@ def word(texts: Texts, rows: Ints, nth: int) -> Words:
 
 def heads(texts: Texts) -> Words:
     """The first 8 bytes of each text as a number, zeros past the end; exact for texts of up to 8 bytes."""
-    if texts.stride and len(texts):
-        table = np.ndarray((len(texts),), np.dtype("<u8"), texts.buffer, int(texts.start[0]), (texts.stride,))
-        return table.copy()
-    length = np.minimum(texts.end - texts.start, 8)
-    found: Words = texts.words[texts.start]
-    found &= _KEEP_FIRST[length]
+    found: Words = _masked(texts, 1)[:, 0]
     return found
 
 
 def hashes(texts: Texts) -> Words:
     """A 64-bit hash of each text: of all its bytes and its length. Equal texts have equal hashes."""
     length = texts.end - texts.start
-    mixed = heads(texts)
     longest = int(length.max(initial=0))
-    if longest > 8:
-        last = texts.words[texts.end - 8]
-        last[length <= 8] = 0
-        mixed += last * _ODD[1]
-    if longest > 16:
-        rows = np.flatnonzero(length > 16)
-        for offset in range(8, longest - 8, 8):
-            rows = rows[length[rows] > offset + 8]
-            at = np.minimum(texts.start[rows] + offset, texts.end[rows] - 8)
-            mixed[rows] = (mixed[rows] ^ (mixed[rows] >> np.uint64(29))) * _ODD[3] + texts.words[at]
+    count = min(max(1, (longest + 7) // 8), _WINDOW)
+    words = _masked(texts, count)
+    if count == 1:
+        mixed = words[:, 0] * _ODDS[0]
+    else:
+        words ^= words >> np.uint64(32)
+        mixed = words @ _ODDS[:count]
+    for nth in range(_WINDOW, (longest + 7) // 8):
+        rows = np.flatnonzero(length > 8 * nth)
+        part = word(texts, rows, nth)
+        mixed[rows] = (mixed[rows] ^ (mixed[rows] >> np.uint64(29))) * _ODD[1] + (part ^ (part >> np.uint64(32)))
     mixed ^= length.view(np.uint64) << np.uint64(56)
     return mix(mixed)
+
+
+def _masked(texts: Texts, count: int) -> Words:
+    """The first 8 * count bytes of each text as numbers, zeros past the end; shape (texts, count)."""
+    if texts.stride >= 8 * count and len(texts):
+        shape, strides = (len(texts), count), (texts.stride, 8)
+        return np.ndarray(shape, np.dtype("<u8"), texts.buffer, int(texts.start[0]), strides).copy()
+    found = windows(texts.buffer, texts.start, count)
+    length = np.minimum(texts.end - texts.start, 8 * count)
+    found &= _keeps(count)[length].view(np.uint64).reshape(-1, count)
+    return found
+
+
+@cache
+def _keeps(count: int) -> NDArray[np.void]:
+    """For each length up to 8 * count: a mask of that many bytes."""
+    nth = 8 * np.arange(count)
+    masks = _KEEP_FIRST[np.clip(np.arange(8 * count + 1)[:, None] - nth, 0, 8)]
+    return np.ascontiguousarray(masks).view(f"V{8 * count}")[:, 0]
+
+
+def windows(buffer: Bytes, at: Ints, count: int) -> Words:
+    """The 8 * count bytes (PAD or fewer) from each offset on, as little-endian numbers; shape (offsets, count)."""
+    every = np.ndarray((len(buffer) - 8 * count + 1,), f"V{8 * count}", buffer, strides=(1,))
+    found: Words = every[at].view(np.dtype("<u8")).reshape(-1, count)
+    return found
 
 
 def mix(numbers: Words) -> Words:
