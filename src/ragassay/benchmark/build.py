@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ragassay.benchmark.cases import HeaderDefaults, Place
+from ragassay.benchmark.intake import listed
 from ragassay.benchmark.labels import Documents, Findings, resolve_case
 from ragassay.benchmark.report import BuildReport
 from ragassay.errors import BenchmarkError, IntegrityError
@@ -47,13 +48,15 @@ def build(
 
     What is not said about unit, rubric and `rel` is what the reader of the cases implies (native: span, 2; TREC:
     document, 1). Quotes become spans, or are reported as ambiguous or not found and stay coarse; labels without a
-    version get it; supersets in `any_of` are dropped; labels outside the corpus are counted and stay.
+    version get it; supersets in `any_of` are dropped; labels outside the corpus are counted and stay. What the reader
+    says that its file does not say, and each line that it left out, go into the benchmark's notes and the report.
 
     Raises BenchmarkError with file, line and field for the first case that is wrong, and names the others.
     """
     lines = list(cases)
     defaults: HeaderDefaults = getattr(cases, "defaults", HeaderDefaults())
     places: dict[str, Place] = getattr(cases, "places", {})
+    said = (*_said_not(cases), *listed(getattr(cases, "skipped", ())))
     least = defaults.rel if rel is None else rel
     if not lines:
         raise BenchmarkError("a benchmark of no cases", hint="check what the reader was given")
@@ -75,11 +78,11 @@ def build(
         blob=store.put_lines(kept),
         corpus_version=corpus_version,
         dangling=len(findings.dangling),
-        notes=notes,
+        notes="\n".join(one for one in (notes, *said) if one) or None,
     )
     digest = store.put_record(benchmark)
     store.set_ref(f"benchmark/{name}", digest, kind="benchmark")
-    return Built(benchmark, digest, _report(kept, least, findings))
+    return Built(benchmark, digest, _report(kept, least, findings)._replace(notes=said))
 
 
 def load(store: Store, benchmark: Benchmark) -> list[Case]:
@@ -91,6 +94,10 @@ def load(store: Store, benchmark: Benchmark) -> list[Case]:
             hint="`ragassay store check` names damaged objects; build the benchmark again from its source",
         )
     return cases
+
+
+def _said_not(cases: Iterable[CaseLine]) -> list[str]:
+    return [f"not said by the data set: {one}" for one in getattr(cases, "said_not", ())]
 
 
 def _at(error: BenchmarkError, query_id: str, places: dict[str, Place]) -> BenchmarkError:

@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ragassay.corpus.jsonl import clean_strings, lines_of
+from ragassay.benchmark.intake import OnError, Problem, Problems, lines_in, listed
+from ragassay.benchmark.outputs import Output
+from ragassay.corpus.jsonl import clean_strings
 from ragassay.errors import BenchmarkError, InputError, RecordError
 from ragassay.records.canonical import load_json, parse_value, snake
 from ragassay.records.case import NATIVE_RUBRIC, CaseLine, Rubric
+from ragassay.records.document import Document
 from ragassay.records.text import clean, instant
 
 _MOMENTS = ("valid_from", "valid_until")
@@ -31,12 +34,32 @@ class HeaderDefaults(NamedTuple):
 
 
 class CaseReading(list[CaseLine]):
-    """A list of cases, where each was written, and what its kind of file implies for the header."""
+    """A list of cases, where each was written, and what its kind of file implies for the header.
 
-    def __init__(self, cases: Iterable[CaseLine] = (), *, defaults: HeaderDefaults | None = None) -> None:
+    `said_not` holds what a kind of file does not say, `documents` the texts that stand in it, `outputs` what a system
+    said, if the file holds that too.
+    """
+
+    def __init__(
+        self,
+        cases: Iterable[CaseLine] = (),
+        *,
+        defaults: HeaderDefaults | None = None,
+        said_not: Iterable[str] = (),
+        documents: Iterable[Document] = (),
+    ) -> None:
         super().__init__(cases)
         self.places: dict[str, Place] = {}
         self.defaults = defaults or HeaderDefaults()
+        self.said_not = tuple(said_not)
+        self.skipped: tuple[Problem, ...] = ()
+        self.documents = list(documents)
+        self.outputs: list[Output] = []
+
+    @property
+    def notes(self) -> list[str]:
+        """What must be said beside the benchmark: what its file does not say, and each line that was left out."""
+        return [*self.said_not, *listed(self.skipped)]
 
     def add(self, case: CaseLine, place: Place) -> None:
         """Append a case; BenchmarkError naming both lines if its query_id is there already."""
@@ -52,24 +75,29 @@ class CaseReading(list[CaseLine]):
         self.places[case.query_id] = place
         self.append(case)
 
+    def settle(self, problems: Problems, path: Path, hint: str) -> CaseReading:
+        """Raise what was wrong, or keep what was skipped; InputError if there is no case."""
+        problems.settle(len(self))
+        if not self:
+            raise InputError("no case in this file", file=str(path), hint=hint)
+        self.skipped = problems.skipped
+        return self
 
-def read_cases(path: str | Path) -> CaseReading:
-    """Cases of a file with one JSON object a line, in snake_case or camelCase; blank lines are skipped.
+
+def read_cases(path: str | Path, *, on_error: OnError = "stop") -> CaseReading:
+    """Cases of a file (or gzip file) with one JSON object a line, in snake_case or camelCase; blank lines are skipped.
 
     Needed are `query_id` and `query`. Dates become instants; text that is not valid Unicode is kept with U+FFFD and
-    sets `lossy`. Errors (RecordError, BenchmarkError) name file, line and field.
+    sets `lossy`. Errors (RecordError, BenchmarkError) name file, line and field, and up to 20 more of them. With
+    `on_error="skip"` lines that are wrong are left out and stand in `skipped`.
     """
     path = Path(path)
     found = CaseReading()
-    for number, raw in lines_of(path):
-        try:
-            case = _case(raw)
-        except RecordError as error:
-            raise error.at(file=str(path), line=number)  # noqa: B904  the same error, with its place
-        found.add(case, Place(str(path), number))
-    if not found:
-        raise InputError("no case in this file", file=str(path), hint='one line: {"query_id": "q1", "query": "…"}')
-    return found
+    problems = Problems(on_error)
+    for number, raw in lines_in(path):
+        with problems.at(path, number):
+            found.add(_case(raw), Place(str(path), number))
+    return found.settle(problems, path, 'one line: {"query_id": "q1", "query": "…"}')
 
 
 def _case(raw: bytes) -> CaseLine:

@@ -174,14 +174,22 @@ def read_whole(path: Path, *, most: int = MAX_BYTES) -> bytes:
 def opened(path: Path) -> Iterator[tuple[IO[bytes], bool]]:
     """A file to read, through gzip if its first bytes say so; every way to fail is an InputError."""
     try:
-        with path.open("rb") as file:
+        file = path.open("rb")
+    except (OSError, ValueError) as cause:  # ValueError: a NUL in the path
+        raise _unreadable(path, cause) from cause
+    try:
+        with file:
             packed = file.peek(2)[:2] == b"\x1f\x8b"
             yield (gzip.GzipFile(fileobj=file) if packed else file), packed  # type: ignore[misc]
     except (EOFError, gzip.BadGzipFile, zlib.error) as cause:
         raise InputError(f"damaged gzip: {cause}", file=str(path), hint="fetch or pack the file again") from None
-    except (OSError, ValueError) as cause:  # ValueError: a NUL in the path
-        why = getattr(cause, "strerror", None) or cause
-        raise InputError(f"cannot be read: {why}", file=str(path), hint="check the path and its permissions") from cause
+    except (OSError, UnicodeError) as cause:
+        raise _unreadable(path, cause) from cause
+
+
+def _unreadable(path: Path, cause: Exception) -> InputError:
+    why = getattr(cause, "strerror", None) or cause
+    return InputError(f"cannot be read: {why}", file=str(path), hint="check the path and its permissions")
 
 
 def _beginning(data: bytes, path: Path) -> bytes:

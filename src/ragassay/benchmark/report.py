@@ -46,6 +46,8 @@ class BuildReport(NamedTuple):
     """Labels that the case's principal may not see."""
     nothing_visible: tuple[str, ...]
     """Cases with relevant labels of which the principal may see none: declining is right."""
+    notes: tuple[str, ...] = ()
+    """What the data set does not say, and what was left out of it; sealed with the benchmark."""
 
     def lines(self) -> list[str]:
         """The report as lines of text, each finding with the first ten names."""
@@ -75,6 +77,7 @@ class BuildReport(NamedTuple):
             (self.nothing_visible, "with nothing relevant that the principal may see", "case"),
         )
         out.extend(f"{_many(len(names), noun)} {what}: {_some(names)}" for names, what, noun in findings if names)
+        out.extend(self.notes)
         return out
 
 
