@@ -123,7 +123,7 @@ class CommandSystem:
             left_s -= took_ms / 1000
             waited_ms = round(waited_s * 1000, 3) or None
             attempts.append(Attempt(duration_ms=took_ms, failure=heard.failure, waited_ms=waited_ms))
-            if alone or not heard.shared or left_s <= 0:
+            if alone or not heard.shared or left_s <= 0 or not current().may_call():
                 return self._made(request, heard, attempts)
             alone = True
 

@@ -176,9 +176,17 @@ def load_callable(spec: str, *, folder: Path | None = None) -> Callable[[Request
 
     UsageError says what was looked for and what is there instead.
     """
+    found = load_object(spec, folder=folder)
+    if not callable(found):
+        raise UsageError(f"{spec} is not callable", field="callable", hint="def answer(request): ...")
+    return found  # type: ignore[no-any-return]
+
+
+def load_object(spec: str, *, folder: Path | None = None, field: str = "callable") -> Any:
+    """Whatever `module:name` means, with `folder` importable; UsageError about `field` otherwise."""
     module_name, _, name = spec.partition(":")
     if not module_name or not name:
-        raise UsageError(f"{spec!r} is not module:name", field="callable", hint='for example "my_module:answer"')
+        raise UsageError(f"{spec!r} is not module:name", field=field, hint='for example "my_module:answer"')
     place = str((folder or Path.cwd()).resolve())
     if place not in sys.path:
         sys.path.insert(0, place)
@@ -187,13 +195,13 @@ def load_callable(spec: str, *, folder: Path | None = None) -> Callable[[Request
     except ImportError as cause:
         raise UsageError(
             f"{module_name} cannot be imported: {words_of(cause)}",
-            field="callable",
+            field=field,
             hint=f"modules are looked for in {place}",
         ) from cause
     except (Exception, SystemExit) as cause:
         raise UsageError(
             f"{module_name} raised {type(cause).__name__} while it was loaded: {words_of(cause)}",
-            field="callable",
+            field=field,
             hint="import it by itself in Python to see where",
         ) from cause
     found: Any = module
@@ -201,9 +209,15 @@ def load_callable(spec: str, *, folder: Path | None = None) -> Callable[[Request
         if not hasattr(found, part):
             close = difflib.get_close_matches(part, dir(found), n=1)
             raise UsageError(
-                f"{module_name} has no {name}", field="callable", hint=f"did you mean {close[0]!r}?" if close else ""
+                f"{module_name} has no {name}", field=field, hint=f"did you mean {close[0]!r}?" if close else ""
             )
         found = getattr(found, part)
-    if not callable(found):
-        raise UsageError(f"{spec} is not callable", field="callable", hint="def answer(request): ...")
-    return found  # type: ignore[no-any-return]
+    return found
+
+
+def module_digest(spec: str) -> Digest | None:
+    """The digest of the source file of a loaded `module:name`."""
+    file = getattr(sys.modules.get(spec.partition(":")[0]), "__file__", None)
+    with suppress(OSError):
+        return digest_bytes(Path(file).read_bytes()) if file else None
+    return None
