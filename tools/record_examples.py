@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragassay.records.base import Record
 from ragassay.records.canonical import digest_bytes
 from ragassay.records.case import NATIVE_RUBRIC, Benchmark, Case, CaseLine, Fact, Relevant
-from ragassay.records.document import Corpus, Document, Passage, Segmentation, Span
+from ragassay.records.document import Corpus, Document, Passage, Segmentation, SkippedLine, Span
 from ragassay.records.judgement import JudgeIdentity, Judgement
 from ragassay.records.protocol import (
     Envelope,
@@ -92,8 +92,9 @@ def benchmark() -> dict[str, Record]:
         corpus=_of("corpus"), chunker="tokens", chunker_version="1", parameters={"size": 200, "overlap": 0.1},
         passages=1, passages_digest=_of("passages"), blob=_of("blob"),
     )  # fmt: skip
+    left_out = SkippedLine(file="corpus.jsonl", line=7, field="text", reason="missing required field `text`")
     return {
-        "caseline": line, "benchmark": header, "corpusentry": document.entry(), "corpus": corpus, "passage": passage,
+        "skippedline": left_out, "caseline": line, "benchmark": header, "corpusentry": document.entry(), "corpus": corpus, "passage": passage,
         "segmentation": cut,
     }  # fmt: skip
 

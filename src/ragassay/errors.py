@@ -2,7 +2,8 @@
 
     RagassayError
     ├── UsageError              2   a command, setting or argument is wrong
-    │   └── MissingExtraError   2   an optional dependency is not installed
+    │   ├── MissingExtraError   2   an optional dependency is not installed
+    │   └── ContractError       2   an extension (measure, evaluator, chunker, parser, adapter) breaks its contract
     ├── InputError              2   a file says something that it may not say (names file, line, field)
     │   ├── RecordError         2   bytes are not the record that they claim to be
     │   └── BenchmarkError      2   questions, labels and corpus do not fit together
@@ -86,6 +87,10 @@ class UsageError(RagassayError):
 
 class MissingExtraError(UsageError):
     """An optional dependency is not installed."""
+
+
+class ContractError(UsageError):
+    """An extension (measure, evaluator, chunker, parser, adapter) breaks its contract."""
 
 
 class InputError(RagassayError):

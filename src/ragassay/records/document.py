@@ -107,6 +107,17 @@ class CorpusEntry(Record, frozen=True, kw_only=True):
     normaliser: Name
 
 
+class SkippedLine(Record, frozen=True, kw_only=True):
+    """One line, row, block or file that a reader could not read and was told to leave out."""
+
+    file: str
+    """As the source names it: below the folder that was read, or the name of the file that was read."""
+    reason: str
+    line: Rank | None = None
+    """Line, or row of a Parquet file, from 1; absent if all of the file is meant."""
+    field: str | None = None
+
+
 class Corpus(Record, frozen=True, kw_only=True):
     """An immutable set of document versions. Identity is `digest`; the rest says where the bytes are."""
 
@@ -118,6 +129,13 @@ class Corpus(Record, frozen=True, kw_only=True):
     """Embedded: JSON lines of Document (zstd). Referenced: JSON lines of CorpusEntry (zstd)."""
     default_tenants: tuple[str, ...] | None = None
     """What the builder wrote into documents that named no tenant."""
+    skipped_lines: Rank | None = None
+    """How many lines of the source were left out (`on_error = "skip"`); absent if none was."""
+    skipped: Digest | None = None
+    """JSON lines of SkippedLine (zstd): each one that was left out, in the order of reading."""
+
+    def __post_init__(self) -> None:
+        require((self.skipped is None) == (self.skipped_lines is None), "skipped and skipped_lines go together")
 
     @staticmethod
     def digest_entries(entries: list[CorpusEntry]) -> Digest:

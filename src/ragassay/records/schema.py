@@ -8,7 +8,7 @@ import msgspec
 
 from ragassay.records.base import Digest, Instant, Record
 from ragassay.records.case import Benchmark, Case, CaseLine
-from ragassay.records.document import Corpus, CorpusEntry, Document, Passage, Segmentation
+from ragassay.records.document import Corpus, CorpusEntry, Document, Passage, Segmentation, SkippedLine
 from ragassay.records.judgement import JudgeIdentity, Judgement
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
 from ragassay.records.score import Estimate, FactFate, Observation, ScoreTable, SurvivalRow
@@ -21,7 +21,7 @@ RECORDS: dict[str, type[Record]] = {
     for kind in (
         Benchmark, Case, CaseLine, Corpus, CorpusEntry, Document, Envelope, Estimate, FactFate, JudgeIdentity,
         Judgement, Measurements, Observation, Passage, Policy, Protocol, Run, Scoring, ScoreTable, Segmentation,
-        Subject, SurvivalRow, Trace, TraceContent,
+        SkippedLine, Subject, SurvivalRow, Trace, TraceContent,
     )
 }  # fmt: skip
 """Name as `ragassay schema NAME` takes it -> record."""

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from ragassay.records.base import Record
 from ragassay.records.case import Benchmark, Case
-from ragassay.records.document import Corpus, CorpusEntry, Document, Passage, Segmentation
+from ragassay.records.document import Corpus, CorpusEntry, Document, Passage, Segmentation, SkippedLine
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
 from ragassay.records.score import Estimate, FactFate, Observation, ScoreTable, SurvivalRow
 from ragassay.records.trace import Measurements, TraceContent
@@ -46,7 +46,7 @@ BYTES = Target("bytes")
 FIELDS: dict[type[Record], dict[str, Target]] = {
     Benchmark: {"blob": _lines(Case)},
     Case: {"raw": BYTES},
-    Corpus: {"blob": _lines(Document)},
+    Corpus: {"blob": _lines(Document), "skipped": _lines(SkippedLine)},
     Document: {"raw": BYTES},
     Measurements: {"raw": BYTES},
     Protocol: {"subject": _record(Subject), "scoring": _record(Scoring), "policy": _record(Policy)},
@@ -81,7 +81,7 @@ def links_of(record: Record) -> Iterator[Link]:
         digest = getattr(record, field)
         if digest is None:
             continue
-        if isinstance(record, Corpus) and record.mode == "referenced":
+        if isinstance(record, Corpus) and record.mode == "referenced" and field == "blob":
             target = _lines(CorpusEntry)
         yield Link(field, digest, target)
     if isinstance(record, Protocol):
