@@ -45,12 +45,10 @@ def rouge_l(answer: str, references: Iterable[str], split: Literal["none", "line
         own = _sentences(answer)
         return _best(references, lambda text: _summary(own, _sentences(text)))
     mine = words(answer)
-    known = set(mine)
 
     def score(text: str) -> Outcome:
         theirs = words(text)
-        both = known.intersection(theirs)
-        return _f1(_common([one for one in mine if one in both], theirs), len(mine), len(theirs))
+        return _f1(_common(mine, theirs), len(mine), len(theirs))
 
     return _best(references, score)
 
@@ -98,14 +96,16 @@ def _places(tokens: Sequence[bytes]) -> dict[bytes, int]:
     return places
 
 
-def _common(tokens: Sequence[bytes], other: Iterable[bytes]) -> int:
-    """Length of the longest common subsequence, all positions at once (Hyyro 2004)."""
-    every = (1 << len(tokens)) - 1
-    row = every
-    for at in filter(None, map(_places(tokens).get, other)):
-        matched = row & at
+def _common(mine: list[bytes], theirs: list[bytes]) -> int:
+    """Length of the longest common subsequence, all positions at once (Hyyro 2004), of the words that both have."""
+    shared = [*filter(set(mine).__contains__, theirs)]
+    own = [*filter(set(shared).__contains__, mine)]
+    places = _places(own)
+    every = row = (1 << len(own)) - 1
+    for token in shared:
+        matched = row & places[token]
         row = (row + matched) | (row - matched)
-    return len(tokens) - (row & every).bit_count()
+    return len(own) - (row & every).bit_count()
 
 
 def _sentences(text: str) -> list[list[bytes]]:
