@@ -57,6 +57,7 @@ def test_texts_compare_as_bytes(texts: list[bytes]) -> None:
     assert equal(packed, left, packed, right).tolist() == [a == b for a, b in pairs]
     keys = hashes(packed)
     assert (keys[left] == keys[right]).tolist() == [a == b for a, b in pairs]
+    assert [hashes(Texts.pack([text]))[0] for text in texts] == keys.tolist()  # whatever stands beside it
     order = descending(packed, np.arange(len(texts)), np.zeros(len(texts), np.int64))
     assert [texts[at] for at in order] == sorted(texts, reverse=True)
     assert changes(packed).tolist() == [at for at in range(len(texts)) if at == 0 or texts[at] != texts[at - 1]]
@@ -86,6 +87,29 @@ def test_fields_are_those_of_split(texts: list[str], end: str, last: bool) -> No
     starts = [words[0] for words in (text.split() for text in whole.split("\n")) if words]
     assert [first.text(row).decode() for row in range(len(first)) if first.text(row)] == starts
     assert len(line) == whole.count("\n") + (bool(whole) and not whole.endswith("\n"))
+
+
+same_shape = st.lists(
+    st.lists(st.text("ab1é", min_size=1, max_size=9), min_size=4, max_size=4).map("\t".join), min_size=1, max_size=8
+)
+
+
+@given(
+    same_shape, st.sampled_from(["\n", "\r\n", " \n", "\x0b\n"]), st.sampled_from(["", "#c\n", "\n", "a b c\n", "\r"])
+)
+def test_lines_of_one_shape_are_read_as_others(texts: list[str], end: str, odd: str) -> None:
+    whole = end.join(texts) + end + odd
+    lines = [line.split() for line in whole.split("\n") if line.strip() and not line.startswith("#")]
+    if odd == "a b c\n":
+        with pytest.raises(InputError, match="3 fields where 4"):
+            scan(padded(whole.encode()), 4, (0, 3))
+        return
+    fields = scan(padded(whole.encode()), 4, (0, 3))
+    for column, found in zip((0, 3), fields.texts, strict=True):
+        assert [found.text(row).decode() for row in range(len(found))] == [words[column] for words in lines]
+    starts = np.cumsum([0, *(len(line.encode()) + 1 for line in whole.split("\n"))])
+    used = [at for at, line in enumerate(whole.split("\n")) if line.strip() and not line.startswith("#")]
+    assert (fields.line - PAD).tolist() == starts[used].tolist()
 
 
 @given(st.integers(1, 3), st.text("ab", min_size=1, max_size=3))

@@ -13,10 +13,10 @@ from ragassay.measures.lists import Floats, Ints
 from ragassay.measures.trec.labels import DuplicateLabelError, Labels
 from ragassay.measures.trec.ranks import Block, Precision, rank
 from ragassay.measures.trec.run import Piece, RunRows, in_order, together
-from ragassay.measures.trec.texts import PAD, Texts, changes
+from ragassay.measures.trec.texts import PAD, Texts, changes, keep_freed_memory
 
 Column = NDArray[np.generic] | Sequence[object] | Texts
-_ROWS = 1 << 15
+_ROWS = 1 << 18
 
 
 def texts_of(column: Column, name: str) -> Texts:
@@ -149,11 +149,21 @@ def _kind(items: Sequence[object] | NDArray[np.generic]) -> np.dtype[np.generic]
 def _blocks(queries: Column) -> tuple[Ints, list[bytes]]:
     """Where a query begins that differs from the row before, and its name."""
     if isinstance(queries, np.ndarray) and queries.dtype.kind == "S" and queries.ndim == 1 and len(queries):
-        start = np.concatenate((np.zeros(1, np.int64), np.flatnonzero(queries[1:] != queries[:-1]) + 1))
+        start = _new_rows(np.ascontiguousarray(queries))
         return start, queries[start].tolist()
     texts = texts_of(queries, "query")
     start = changes(texts)
     return start, [texts.text(row) for row in start.tolist()]
+
+
+def _new_rows(names: NDArray[np.generic]) -> Ints:
+    """The first row, and those whose bytes differ from the row before."""
+    width = names.dtype.itemsize
+    flat = names.view(np.uint8)
+    row = np.flatnonzero(flat[width:] != flat[:-width]) // width + 1
+    first = np.ones(len(row), bool)
+    np.not_equal(row[1:], row[:-1], out=first[1:])
+    return np.concatenate((np.zeros(1, np.int64), row[first]))
 
 
 def _sorted(start: Ints, names: list[bytes], rows: int) -> tuple[Ints, list[bytes], Ints]:
@@ -168,8 +178,9 @@ def _sorted(start: Ints, names: list[bytes], rows: int) -> tuple[Ints, list[byte
 def _ranked(
     rows: _Rows, labels: Labels, precisions: tuple[Precision, ...], *, strict: bool, threads: int | None
 ) -> RunRows:
-    """Rank whole lists, some thousand rows at a time."""
+    """Rank whole lists, many thousand rows at a time."""
     labels.prepare()
+    keep_freed_memory()
     total = len(rows.scores)
     number = np.array([labels.number.get(name, -1) for name in rows.names], np.int64)
     edges = np.append(rows.start, total)

@@ -92,11 +92,8 @@ def hashes(texts: Texts) -> Words:
     longest = int(length.max(initial=0))
     count = min(max(1, (longest + 7) // 8), _WINDOW)
     words = _masked(texts, count)
-    if count == 1:
-        mixed = words[:, 0] * _ODDS[0]
-    else:
-        words ^= words >> np.uint64(32)
-        mixed = words @ _ODDS[:count]
+    words ^= words >> np.uint64(32)
+    mixed: Words = words @ _ODDS[:count] if count > 1 else words[:, 0] * _ODDS[0]
     for nth in range(_WINDOW, (longest + 7) // 8):
         rows = np.flatnonzero(length > 8 * nth)
         part = word(texts, rows, nth)
