@@ -9,6 +9,7 @@ members.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -43,34 +44,42 @@ class Joined(NamedTuple):
     stopped: bool
 
 
-def nearly_equal(texts: Sequence[str], least: float, most: int) -> Joined:
+def nearly_equal(texts: Sequence[str], least: float, *, most_compared: int, most_pairs: int) -> Joined:
     """All pairs of texts with Jaccard similarity of trigrams >= `least` (0 < least <= 1), sorted.
 
-    Exact: the threshold is compared as a fraction. Stops after `most` comparisons, in an order that does not depend on
-    that of the texts. Texts without trigrams are alike to nothing.
+    Exact: the threshold is compared as a fraction. Stops after so many comparisons or pairs, in an order that does not
+    depend on that of the texts. Texts without trigrams are alike to nothing.
     """
     wanted = Fraction(str(least))
     sets = _ranked([trigrams(text) for text in texts])
     order = sorted((at for at in range(len(texts)) if sets[at]), key=lambda at: (len(sets[at]), sets[at], texts[at]))
-    members = {at: frozenset(sets[at]) for at in order}
+    sizes = [len(sets[at]) for at in order]
+    members: list[frozenset[int]] = []
     index: dict[int, list[int]] = defaultdict(list)
     pairs: list[Pair] = []
     compared = 0
-    for at in order:
-        ranks = sets[at]
-        prefix = ranks[: len(ranks) - _ceil(wanted * len(ranks)) + 1]
-        shortest = _ceil(wanted * len(ranks))
-        mine = members[at]
-        for other in {one for rank in prefix for one in index[rank] if len(sets[one]) >= shortest}:
-            if compared >= most:
-                return Joined(sorted(pairs), True)
-            compared += 1
+    for place, at in enumerate(order):
+        ranks, size = sets[at], sizes[place]
+        mine = frozenset(ranks)
+        shortest = _ceil(wanted * size)
+        first = bisect_left(sizes, shortest, 0, place)
+        met: set[int] = set()
+        for rank in ranks[: size - shortest + 1]:
+            posted = index.get(rank)
+            if posted:
+                met.update(posted[bisect_left(posted, first) :] if posted[0] < first else posted)
+        if compared + len(met) > most_compared or len(pairs) > most_pairs:
+            return Joined(sorted(pairs), True)
+        compared += len(met)
+        for other in met:
             shared = len(mine & members[other])
-            union = len(ranks) + len(sets[other]) - shared
+            union = size + sizes[other] - shared
             if shared * wanted.denominator >= union * wanted.numerator:
-                pairs.append(Pair(min(at, other), max(at, other), shared / union))
-        for rank in prefix:
-            index[rank].append(at)
+                pairs.append(Pair(min(at, order[other]), max(at, order[other]), shared / union))
+        # A later set is no smaller, so it shares at least 2t/(1+t) of this one: fewer of the rarest members are enough.
+        for rank in ranks[: size - _ceil(2 * wanted / (1 + wanted) * size) + 1]:
+            index[rank].append(place)
+        members.append(mine)
     return Joined(sorted(pairs), False)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 from ragassay.benchmark.check.alike import nearly_equal
@@ -117,8 +116,14 @@ def _sides(one: Question, other: Question) -> bool:
     return one.foreign != other.foreign or bool(one.side and other.side and one.side != other.side)
 
 
+def _pair(one: Question, other: Question, detail: str) -> Place:
+    """The two as one place whichever comes first: that of the benchmark that is checked, else the lesser id."""
+    swapped = not other.foreign and other.case.query_id < one.case.query_id
+    return _place(other, one, detail) if swapped else _place(one, other, detail)
+
+
 def _place(one: Question, other: Question, detail: str | None = None) -> Place:
-    """The two as one place, from the side of the benchmark that is checked."""
+    """A question and the one that it is compared with, from the side of the benchmark that is checked."""
     if one.foreign:
         one, other = other, one
     side = other.side if _sides(one, other) else None
@@ -141,30 +146,42 @@ def _equal(asked: Sequence[Question], groups: Groups) -> tuple[list[Place], list
     declared: list[Place] = []
     for group in _alike(asked):
         by_side: dict[tuple[bool, str], list[Question]] = defaultdict(list)
+        firsts: dict[tuple[bool, str], dict[str, Question]] = defaultdict(dict)
         for one in group:
             by_side[one.foreign, one.side].append(one)
+            firsts[one.foreign, one.side].setdefault(groups.of[one.foreign, one.case.query_id], one)
         for one in group:
             if one.foreign:
                 continue
-            twins = [other for other in by_side[False, one.side] if other is not one]
-            strangers = [other for other in twins if not groups.same(one, other)]
-            if strangers:
-                equal.append(_place(one, strangers[0]))
-            elif twins:
-                declared.append(_place(one, twins[0]))
+            stranger = next((two for two in firsts[False, one.side].values() if not groups.same(one, two)), None)
+            twin = next((two for two in by_side[False, one.side] if two is not one), None)
+            if stranger is not None:
+                equal.append(_place(one, stranger))
+            elif twin is not None:
+                declared.append(_place(one, twin))
             there = next((others[0] for key, others in by_side.items() if _sides(one, others[0])), None)
             if there is not None:
                 leaked.append(_place(one, there))
     return equal, leaked, declared
 
 
+class Bucket(NamedTuple):
+    """Questions of the same words in the same context."""
+
+    members: list[Question]
+    firsts: tuple[dict[str, Question], dict[str, Question]]
+    """Own and foreign: group -> its first question."""
+
+
 def _near(asked: Sequence[Question], groups: Groups, limits: Limits) -> tuple[list[Place], bool]:
     """Places of nearly equal questions, and whether the search was stopped."""
-    by_text: dict[str, dict[Context, list[Question]]] = defaultdict(lambda: defaultdict(list))
+    by_text: dict[str, dict[Context, Bucket]] = defaultdict(dict)
     for one in asked:
-        by_text[one.text][one.context].append(one)
+        bucket = by_text[one.text].setdefault(one.context, Bucket([], ({}, {})))
+        bucket.members.append(one)
+        bucket.firsts[one.foreign].setdefault(groups.of[one.foreign, one.case.query_id], one)
     texts = sorted(by_text)
-    joined = nearly_equal(texts, limits.alike, limits.compared_pairs)
+    joined = nearly_equal(texts, limits.alike, most_compared=limits.compared_pairs, most_pairs=limits.listed_pairs)
     places: dict[tuple[str, str, str], Place] = {}
     for pair in joined.pairs:
         first, second = by_text[texts[pair.first]], by_text[texts[pair.second]]
@@ -172,28 +189,19 @@ def _near(asked: Sequence[Question], groups: Groups, limits: Limits) -> tuple[li
             for one, other in _partners(first[context], second[context], groups):
                 if len(places) >= limits.listed_pairs:
                     return list(places.values()), True
-                place = _place(one, other, f"{pair.similarity:.2f}")
+                place = _pair(one, other, f"{pair.similarity:.2f}")
                 places[str(place.query_id), str(place.other), place.other_side or ""] = place
     return list(places.values()), joined.stopped
 
 
-def _partners(
-    some: Sequence[Question], others: Sequence[Question], groups: Groups
-) -> Iterator[tuple[Question, Question]]:
-    """Every question of either list with the first of the other that is of another group and not foreign as well."""
+def _partners(some: Bucket, others: Bucket, groups: Groups) -> Iterator[tuple[Question, Question]]:
+    """Every question of either bucket with the first of the other that is of another group, own and foreign."""
     for left, right in ((some, others), (others, some)):
-        for one in left:
-            for side in (True, False):
-                other = next(
-                    (
-                        two
-                        for two in right
-                        if two.foreign == side and not groups.same(one, two) and not (one.foreign and two.foreign)
-                    ),
-                    None,
-                )
+        for one in left.members:
+            for firsts in right.firsts[: 1 if one.foreign else 2]:
+                other = next((two for two in firsts.values() if not groups.same(one, two)), None)
                 if other is not None:
-                    yield (one, other) if left is some else (other, one)
+                    yield one, other
 
 
 def _split_groups(asked: Sequence[Question], groups: Groups) -> list[Finding]:
@@ -204,15 +212,15 @@ def _split_groups(asked: Sequence[Question], groups: Groups) -> list[Finding]:
             members[groups.of[False, one.case.query_id]].append(one)
     places = {}
     for group in members.values():
-        for one in group:
+        for one in group if len({two.side for two in group}) > 1 else ():
             other = next((two for two in group if _sides(one, two)), None)
             if other is not None:
                 places[one.case.query_id] = _place(one, other)
     for alike in _alike(asked):
         there = next((one for one in alike if one.foreign), None)
         twins = {one.case.query_id: one for one in alike if not one.foreign}
-        for twin in twins.values() if there is not None else ():
-            for one in members[groups.of[False, twin.case.query_id]]:
+        for name in sorted({groups.of[False, twin] for twin in twins}):
+            for one in members[name]:
                 if one.case.query_id not in twins and there is not None:
                     places.setdefault(one.case.query_id, _place(one, there))
     return finding(
@@ -282,26 +290,31 @@ def _contradictions(asked: Sequence[Question], groups: Groups) -> list[Finding]:
         if one.case.conversation is None:
             families[one.foreign, groups.of[one.foreign, one.case.query_id], one.context].append(one)
     together += [group for group in families.values() if len(group) > 1]
-    places: dict[tuple[str, str, str, str], Place] = {}
+    places: dict[tuple[str, str], Place] = {}
     for group in together:
         by_signature: dict[Signature, list[Question]] = defaultdict(list)
         for one in group:
             by_signature[_signature(one)].append(one)
-        for left, right in combinations(list(by_signature)[:_MOST_SIGNATURES], 2):
-            said = disagreement(left, right)
-            if said is None:
-                continue
-            some, others = by_signature[left], by_signature[right]
-            for one, other in (*((one, others[0]) for one in some), *((some[0], one) for one in others)):
-                if not (one.foreign and other.foreign):
-                    place = _place(one, other, said)
-                    places[str(place.query_id), str(place.other), place.other_side or "", said] = place
+        known = list(by_signature)[:_MOST_SIGNATURES] if len(by_signature) > 1 else []
+        for mine, members in by_signature.items():
+            for theirs in known:
+                said = disagreement(mine, theirs)
+                if said is not None:
+                    _note(places, members, by_signature[theirs], said)
     return finding(
         "contradiction",
         "wrong",
-        "pair",
-        "of cases that ask the same and are labelled in contradiction",
+        "case",
+        "asking what another case asks, and labelled in contradiction to it",
         why="no system can be right on both; where no relevant document is shared, labels are missing on both",
         do="decide which label holds and give it to both; ask a second person where you cannot",
         places=places.values(),
     )
+
+
+def _note(places: dict[tuple[str, str], Place], members: list[Question], others: list[Question], said: str) -> None:
+    """Each member of the benchmark, once for each kind of disagreement, with the first of the others."""
+    for one in members:
+        other = next((two for two in others if not (one.foreign and two.foreign)), None)
+        if other is not None and not one.foreign:
+            places.setdefault((one.case.query_id, said), _place(one, other, said))
