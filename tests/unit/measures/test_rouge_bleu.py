@@ -1,4 +1,4 @@
-"""rouge against the rouge-score package; bleu and chrf against scores that sacrebleu 2.6.0 printed."""
+"""rouge against the rouge-score package; bleu and chrf as sacrebleu 2.6.0 printed them, in 0..1."""
 
 from __future__ import annotations
 
