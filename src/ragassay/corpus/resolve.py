@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
+from ragassay.corpus import align
 from ragassay.corpus.access import reference
+from ragassay.corpus.fold import fold
 from ragassay.records.base import Instant, PassageId
 from ragassay.records.document import CorpusEntry, Document, DocumentRef, Passage, Span, Transform
 from ragassay.records.text import valid_at
 from ragassay.records.trace import Resolution
-
-_BREAK = "\ud800"
-"""Stands between documents in the joined text: a lone surrogate is never in stored text."""
-_MOST_PLACES = 1000
-"""How many places of one text are looked at before it is called ambiguous."""
 
 
 class Resolved(NamedTuple):
@@ -28,7 +25,9 @@ class Resolved(NamedTuple):
     passage_id: PassageId | None = None
     whole_document: bool = False
     reason: str = ""
-    """Why it is unresolved: empty, not_found, unknown_id, ambiguous, ambiguous_version."""
+    """Why it is unresolved: empty, not_found, unknown_id, ambiguous, ambiguous_version, too_long."""
+    score: float | None = None
+    """Of an aligned text: the share of its characters that stand in the sources (white space and decoration aside)."""
 
 
 class _Class(NamedTuple):
@@ -39,15 +38,23 @@ class _Class(NamedTuple):
 
 
 class Resolver:
-    """Looks up passages, documents and exact texts of one corpus and one segmentation.
+    """Looks up passages, documents and texts of one corpus and one segmentation.
 
-    With `as_of`, an id without a version and a text that stands in several versions mean what is valid then.
+    With `as_of`, an id without a version and a text that stands in several versions mean what is valid then. Without
+    `floor` a text is found letter for letter or not at all. The texts are indexed when the first one is looked up:
+    about 0.15 s a million characters, and 4 bytes a character (more of a corpus that is not Latin).
     """
 
     def __init__(
-        self, documents: Iterable[Document], passages: Iterable[Passage] = (), *, as_of: Instant | None = None
+        self,
+        documents: Iterable[Document],
+        passages: Iterable[Passage] = (),
+        *,
+        as_of: Instant | None = None,
+        floor: float | None = None,
     ) -> None:
         self._as_of = as_of
+        self._floor = floor
         self._by_id: dict[str, list[Document]] = defaultdict(list)
         grouped: dict[tuple[str, str], list[Document]] = defaultdict(list)
         self._class_of: dict[DocumentRef, int] = {}
@@ -63,9 +70,6 @@ class Resolver:
         for passage in passages:
             self._passages[passage.passage_id] = passage
             self._by_text[passage.text.strip()].append(passage)
-        self._joined: str | None = None
-        self._starts: list[int] = []
-        self._texts: list[list[int]] = []
 
     def equivalents(self, document_id: str, version: str) -> tuple[DocumentRef, ...]:
         """All documents of equal text and equal authorization, in corpus order; empty if there is no such document."""
@@ -94,23 +98,31 @@ class Resolver:
             return _unresolved("ambiguous_version")
         return Resolved((_span(versions[0], 0, len(versions[0].text)),), "declared", "slice", None, True)
 
-    def by_text(self, text: str) -> Resolved:
-        """Where exactly this text stands, white space at its ends aside.
+    def by_text(self, text: str, *, within: Iterable[DocumentRef] = ()) -> Resolved:
+        """Where this text stands, white space at its ends aside.
 
-        First among the passages, then in the documents, where it must be the only place. Documents of equal text and
-        equal authorization count as one, and all of them are sources. A text that stands in several other places is
-        `ambiguous`; an empty one is `empty`.
+        Letter for letter first: among the passages, then in the documents, where it must be the only place. Documents
+        of equal text and equal authorization count as one, and all of them are sources. A text that stands in several
+        other places is `ambiguous`; an empty one is `empty`. With a `floor`, a text that stands nowhere is then aligned
+        (see `align`), and `score` is the share of it that stands in the sources. `within`: only these documents.
         """
         wanted = text.strip()
         if not wanted:
             return _unresolved("empty")
-        return self._among_passages(wanted) or self._among_documents(wanted)
+        allowed = {self._class_of[one] for one in within if one in self._class_of} if within else None
+        found = self._among_passages(self._by_text.get(wanted), allowed) or self._among_documents(wanted, allowed)
+        if found.reason != "not_found" or self._floor is None:
+            return found
+        return self._aligned(wanted, allowed, self._floor)
 
-    def _among_passages(self, wanted: str) -> Resolved | None:
-        matches = self._by_text.get(wanted)
+    def _among_passages(self, matches: Sequence[Passage] | None, allowed: set[int] | None) -> Resolved | None:
         if not matches:
             return None
         places = {self._place(one): one for one in reversed(matches)}
+        if allowed is not None:
+            places = {place: one for place, one in places.items() if all(part[0] in allowed for part in place)}
+            if not places:
+                return None
         if len(places) > 1 and self._as_of is not None:
             places = {place: one for place, one in places.items() if self._any_valid(one)} or places
         if len(places) > 1:
@@ -135,43 +147,86 @@ class Resolver:
         whole = (_span(one, span.start, span.end) for span in sources for one in self._members(span))
         return tuple(dict.fromkeys((*sources, *whole)))
 
-    def _among_documents(self, wanted: str) -> Resolved:
-        if _BREAK in wanted:
-            return _unresolved("not_found")
-        places = self._places(wanted)
-        if not places:
-            return _unresolved("not_found")
+    def _among_documents(self, wanted: str, allowed: set[int] | None) -> Resolved:
+        texts, owners = self._texts
+        places = self._settled(texts.exact(wanted), owners, allowed)
+        if len(places) != 1:
+            return _unresolved("ambiguous" if places else "not_found")
+        return Resolved(tuple(self._spans(places)), "exact", "slice")
+
+    def _aligned(self, wanted: str, allowed: set[int] | None, floor: float) -> Resolved:
+        """The text as it came, then without what a cut leaves at its ends, as one piece; then in pieces."""
+        texts, owners = self._texts
+        for one in align.readings(wanted):
+            if found := self._among_passages(self._decorated.get(fold(one)), allowed):
+                return found._replace(resolution="aligned", score=1.0) if found.sources else found
+            spans = align.whole(one, texts, lambda number: len(_admitted(owners[number], allowed)))
+            places = self._settled(spans, owners, allowed)
+            if len(places) > 1:
+                return _unresolved("ambiguous")
+            if places:
+                return Resolved(tuple(self._spans(places)), "aligned", "slice", score=1.0)
+        reason = "not_found"
+        for only_valid in (True, False) if self._as_of is not None else (False,):
+            made = align.pieces(one, texts, floor, self._choices(owners, allowed, only_valid), self._names)
+            if isinstance(made, align.Aligned):
+                parts = [(part, self._best(_admitted(owners[part.text], allowed))) for part in made.sources]
+                sources = dict.fromkeys(self._spans((number, part) for part, every in parts for number in every))
+                return Resolved(tuple(sources), "aligned", made.shape, score=made.score)
+            reason = made
+        return _unresolved(reason)
+
+    def _settled(
+        self, found: Iterable[align.Found], owners: Sequence[list[int]], allowed: set[int] | None
+    ) -> list[tuple[int, align.Found]]:
+        """(class, place) of the places of texts; at `as_of` those that are valid then, if any is."""
+        places = [(number, one) for one in found for number in _admitted(owners[one.text], allowed)]
         if len(places) > 1 and self._as_of is not None:
-            places = [one for one in places if self._valid(self._classes[one[0]].members)] or places
-        if len(places) > 1:
-            return _unresolved("ambiguous")
-        number, start = places[0]
-        spans = (_span(one, start, start + len(wanted)) for one in self._classes[number].members)
-        return Resolved(tuple(spans), "exact", "slice")
+            kept = set(self._best([number for number, _ in places]))
+            places = [one for one in places if one[0] in kept]
+        return places
 
-    def _places(self, wanted: str) -> list[tuple[int, int]]:
-        """(class, start) of every place of a text, overlapping ones too."""
-        joined = self._join()
-        found: list[tuple[int, int]] = []
-        at = joined.find(wanted)
-        while at >= 0 and len(found) < _MOST_PLACES:
-            text_number = bisect_right(self._starts, at) - 1
-            found.extend((number, at - self._starts[text_number]) for number in self._texts[text_number])
-            at = joined.find(wanted, at + 1)
-        return found
+    def _best(self, numbers: list[int]) -> list[int]:
+        """Of classes those valid at `as_of`, if any is; else all."""
+        if self._as_of is None:
+            return numbers
+        return [one for one in numbers if self._valid(self._classes[one].members)] or numbers
 
-    def _join(self) -> str:
-        if self._joined is None:
-            texts: dict[str, list[int]] = defaultdict(list)
-            for number, one in enumerate(self._classes):
-                texts[one.text].append(number)
-            at = 0
-            for text, numbers in texts.items():
-                self._starts.append(at)
-                self._texts.append(numbers)
-                at += len(text) + len(_BREAK)
-            self._joined = _BREAK.join(texts)
-        return self._joined
+    def _choices(self, owners: Sequence[list[int]], allowed: set[int] | None, only_valid: bool) -> Callable[[int], int]:
+        """How many classes have a text, of those that may be looked at."""
+
+        def count(number: int) -> int:
+            numbers = _admitted(owners[number], allowed)
+            if only_valid:
+                numbers = [one for one in numbers if self._valid(self._classes[one].members)]
+            return len(numbers)
+
+        return count
+
+    def _names(self, number: int) -> set[str]:
+        """What a system may put before a text that it took from here: title, id and url, in their dense form."""
+        members = [one for owner in self._texts[1][number] for one in self._classes[owner].members]
+        return {fold(name) for one in members for name in (one.title, one.url, one.document_id) if name}
+
+    def _spans(self, places: Iterable[tuple[int, align.Found]]) -> Iterator[Span]:
+        return (_span(one, at.start, at.end) for number, at in places for one in self._classes[number].members)
+
+    @cached_property
+    def _texts(self) -> tuple[align.Texts, list[list[int]]]:
+        """The distinct texts, indexed, and the classes that have each."""
+        owners: dict[str, list[int]] = defaultdict(list)
+        for number, one in enumerate(self._classes):
+            owners[one.text].append(number)
+        return align.Texts(list(owners)), list(owners.values())
+
+    @cached_property
+    def _decorated(self) -> dict[str, list[Passage]]:
+        """The passages that are no slice, by dense form; slices are found in their documents."""
+        found: dict[str, list[Passage]] = defaultdict(list)
+        for passage in self._passages.values():
+            if passage.transform != "slice" and passage.sources:
+                found[fold(passage.text)].append(passage)
+        return dict(found)
 
     def _valid(self, documents: Iterable[Document]) -> list[Document]:
         as_of = self._as_of
@@ -181,6 +236,10 @@ class Resolver:
 
 def _span(document: Document, start: int, end: int) -> Span:
     return Span(document_id=document.document_id, version=document.version, start=start, end=end)
+
+
+def _admitted(numbers: list[int], allowed: set[int] | None) -> list[int]:
+    return numbers if allowed is None else [one for one in numbers if one in allowed]
 
 
 def _unresolved(reason: str) -> Resolved:

@@ -1,0 +1,246 @@
+"""A text that stands nowhere letter for letter to the places it was made from, with a score. Prefers no document.
+
+Two ways. *Whole*: the dense form of the text (`fold`) stands somewhere as one piece. *Pieces*: its longest stretches
+that stand somewhere, joined to a chain where they stand in order, one chain for each slice that was put together. Of
+several places that fit equally none is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from ragassay.corpus import chains
+from ragassay.corpus.chains import Segment
+from ragassay.corpus.fold import Map, fold, joins
+from ragassay.corpus.fold import places as places_of
+from ragassay.corpus.places import GRAM, LEAST, Places, most_places
+
+RULE = "align/1"
+FLOOR = 0.9
+"""Least share of a text's dense characters, recognised decoration aside, that must stand in its places."""
+_MOST_PIECED = 100_000
+_MOST_PIECES = 8
+_MOST_SPANS = 32
+_SHORTEST = 12
+"""Dense characters from which a text may differ by more than the length of its white space."""
+_MOST_DECORATION = 200
+_SHORTEST_LINE = 3
+_ELLIPSES = ("[...]", "[…]", "(...)", "(…)", "...", "…")
+Shape = Literal["slice", "decorated"]
+Reason = Literal["not_found", "ambiguous", "too_long"]
+
+
+class Found(NamedTuple):
+    """Code points `start` to `end` of a text of the corpus."""
+
+    text: int
+    start: int
+    end: int
+
+
+class Aligned(NamedTuple):
+    """Where the parts of a text stand, in its order, and the share of it that does."""
+
+    sources: tuple[Found, ...]
+    score: float
+    shape: Shape
+
+
+class Texts:
+    """The distinct texts of a corpus with their dense forms and the index over these; built once."""
+
+    def __init__(self, raw: Sequence[str]) -> None:
+        self.raw = raw
+        self.places = Places([fold(one) for one in raw])
+        self.map: Callable[[int], Map] = lru_cache(maxsize=64)(lambda number: places_of(raw[number]))
+
+    def exact(self, wanted: str) -> list[Found]:
+        """Every place of a text letter for letter, in order, overlapping ones too; of very many the first ones."""
+        dense, most = fold(wanted), most_places(wanted)
+        found: list[Found] = []
+        for number in dict.fromkeys(one for one, _ in self.places.find(dense)):
+            at = self.raw[number].find(wanted)
+            while at >= 0 and len(found) < most:
+                found.append(Found(number, at, at + len(wanted)))
+                at = self.raw[number].find(wanted, at + 1)
+        return found
+
+    def span(self, number: int, at: int, length: int) -> Found:
+        """The code points of `length` dense characters from `at` on."""
+        source = self.map(number)
+        return Found(number, int(source[at]), int(source[at + length - 1]) + 1)
+
+    def parts(self, number: int, at: int, length: int) -> tuple[int, int]:
+        """How many characters to leave out at both ends, so that no letter is parted from its accent or its half."""
+        source, end = self.map(number), at + length
+
+        def inside(place: int) -> bool:
+            """Whether what begins here belongs to the character before it."""
+            if not 0 < place < len(source):
+                return False
+            return joins(self.places.char(number, place)) or bool(source[place] == source[place - 1])
+
+        start = at
+        while start < end and inside(start):
+            start += 1
+        while start < end and inside(end):
+            end -= 1
+        return start - at, at + length - end
+
+
+def readings(wanted: str) -> list[str]:
+    """A text, and the same without what a cut leaves at its ends: an ellipsis, or halves of a character cut in two."""
+    text = wanted.strip().strip("\ufffd").strip()
+    for mark in _ELLIPSES:
+        text = text.removeprefix(mark).removesuffix(mark)
+    text = text.strip().strip("\ufffd").strip()
+    return [wanted] if text == wanted or len(fold(text)) < _SHORTEST else [wanted, text]
+
+
+def whole(wanted: str, texts: Texts, choices: Callable[[int], int]) -> list[Found]:
+    """The places of a text in its dense form; if there are some at which only the amount of white space differs, these.
+
+    A text of fewer than 12 dense characters has only such places: *notable* is not *no table*.
+    """
+    dense = fold(wanted)
+    found = []
+    for number, at in texts.places.find(dense):
+        if choices(number) and texts.parts(number, at, len(dense)) == (0, 0):
+            found.append(texts.span(number, at, len(dense)))
+    words = wanted.split()
+    same = [one for one in found if texts.raw[one.text][one.start : one.end].split() == words]
+    return same or (found if len(dense) >= _SHORTEST else [])
+
+
+def pieces(
+    wanted: str, texts: Texts, floor: float, choices: Callable[[int], int], names: Callable[[int], set[str]]
+) -> Aligned | Reason:
+    """The places of a text that is not whole in any document, or why there are none.
+
+    `choices`: how many documents that are told apart have this text; 0: it is not looked at. `names`: dense forms of
+    what a system may put before a text (its title, its id). Nothing is taken from a place that another one equals.
+    """
+    dense = fold(wanted)
+    if len(dense) < LEAST:
+        return "not_found"
+    if len(dense) > _MOST_PIECED:
+        return "too_long"
+    taken, doubtful = _take(dense, texts, choices)
+    if not taken:
+        return "ambiguous" if doubtful else "not_found"
+    shape: Shape = "slice"
+    lines = _lines(wanted, dense)
+    taken = _snapped(taken, lines, len(dense))
+    headings = _headings(dense, lines, taken, texts)
+    if headings:
+        shape, taken = "decorated", sorted([*taken, *headings])
+    foreign = _decoration(dense, lines, taken, names)
+    matched = sum(one.length for one in taken)
+    if foreign:
+        shape = "decorated"
+    if matched < floor * (len(dense) - foreign):
+        return "ambiguous" if doubtful else "not_found"
+    sources = _sources(taken, texts)
+    if not sources or len(sources) > _MOST_SPANS:
+        return "not_found"
+    return Aligned(sources, int(10_000 * matched / (len(dense) - foreign)) / 10_000, shape)
+
+
+def _take(dense: str, texts: Texts, choices: Callable[[int], int]) -> tuple[list[Segment], bool]:
+    """Segments in the order of the text, none over another; and whether places that fit equally were left out."""
+    blocks = [one for one in texts.places.blocks(dense) if choices(one.text)]
+    taken: list[Segment] = []
+    waiting: list[tuple[int, int]] = []
+    open_parts = [(0, len(dense))]
+    for _ in range(4 * _MOST_PIECES):
+        open_parts = [one for one in open_parts if one[1] - one[0] >= GRAM]
+        if not open_parts:
+            break
+        low, high = part = max(open_parts, key=lambda one: (one[1] - one[0], -one[0]))
+        open_parts.remove(part)
+        home = {one.text for one in taken}
+        chain, rival = chains.best(dense, blocks, part, texts.places.text, choices, home)
+        if rival:
+            waiting.append(part)
+        elif chain:
+            chain = [kept for one in chain if (kept := _trim(one, texts))]
+            taken = sorted([*taken, *chain])
+            edges = [low, *(edge for one in chain for edge in (one.start, one.end)), high]
+            open_parts += zip(edges[::2], edges[1::2], strict=True)
+            open_parts += waiting
+            waiting = []
+    return taken, bool(waiting)
+
+
+def _trim(one: Segment, texts: Texts) -> Segment | None:
+    front, back = texts.parts(one.text, one.at, one.length)
+    length = one.length - front - back
+    return Segment(one.start + front, one.end - back, one.text, one.at + front) if length > 0 else None
+
+
+def _lines(wanted: str, dense: str) -> list[int]:
+    """Where, in the dense form, lines begin; the first one at 0, and the length at the end."""
+    starts, at = [], 0
+    for line in wanted.splitlines():
+        starts.append(at)
+        at += len(fold(line))
+    return sorted({*starts, 0, len(dense)})
+
+
+def _snapped(taken: list[Segment], lines: list[int], length: int) -> list[Segment]:
+    """The first and the last segment without the few characters by which they reach into a line that is not theirs."""
+    first = taken[0]
+    edge = next((one for one in lines if first.start < one < first.start + GRAM and one < first.end), None)
+    if first.start > 0 and first.start not in lines and edge is not None:
+        taken = [Segment(edge, first.end, first.text, first.at + edge - first.start), *taken[1:]]
+    last = taken[-1]
+    edge = next((one for one in reversed(lines) if last.end - GRAM < one < last.end and one > last.start), None)
+    if last.end < length and last.end not in lines and edge is not None:
+        taken = [*taken[:-1], Segment(last.start, edge, last.text, last.at)]
+    return taken
+
+
+def _headings(dense: str, lines: list[int], taken: list[Segment], texts: Texts) -> list[Segment]:
+    """Whole lines before the first segment that stand once in its document: headings that the text was given."""
+    first = taken[0]
+    document = texts.places.text(first.text)
+    made = []
+    for start, end in pairwise(lines):
+        if end > first.start:
+            break
+        line = dense[start:end]
+        at = document.find(line) if end - start >= _SHORTEST_LINE else -1
+        if at >= 0 and document.find(line, at + 1) < 0 and texts.parts(first.text, at, len(line)) == (0, 0):
+            made.append(Segment(start, end, first.text, at))
+    return made
+
+
+def _decoration(dense: str, lines: list[int], taken: list[Segment], names: Callable[[int], set[str]]) -> int:
+    """How many characters at the ends, at most 200 and at most half, are no part of the text: whole lines or a name."""
+    covered, total = sum(one.length for one in taken), 0
+    home = [one for one in taken if one.length >= GRAM] or taken
+    front = _uncovered(0, home[0].start, taken)
+    if home[0].start in lines or dense[: home[0].start].rstrip(":|->.,;/") in names(home[0].text):
+        total += front
+    if home[-1].end in lines:
+        total += len(dense) - home[-1].end
+    return total if total <= min(_MOST_DECORATION, covered) else 0
+
+
+def _uncovered(low: int, high: int, taken: list[Segment]) -> int:
+    return high - low - sum(one.length for one in taken if low <= one.start and one.end <= high)
+
+
+def _sources(taken: list[Segment], texts: Texts) -> tuple[Found, ...]:
+    """Spans of the segments; those that follow one another in a document without a gap are one."""
+    joined: list[Segment] = []
+    for one in taken:
+        last = joined[-1] if joined else None
+        if last and last.text == one.text and last.at + last.length == one.at:
+            joined[-1] = Segment(last.start, last.start + last.length + one.length, last.text, last.at)
+        else:
+            joined.append(one)
+    return tuple(dict.fromkeys(texts.span(one.text, one.at, one.length) for one in joined))
