@@ -73,7 +73,7 @@ class LibrarySystem(ABC):
         fields: Mapping[str, str] | None = None,
         score_direction: str | None = None,
         history_turns: int = 0,
-        retriever: str | None = None,
+        retriever_version: str | None = None,
         generator: str | None = None,
         prompt: str | None = None,
         settings: Metadata | None = None,
@@ -98,7 +98,7 @@ class LibrarySystem(ABC):
         self.identity = SystemIdentity(
             name=name or spec or spelling(self.target),
             adapter=self.kind,
-            retriever=stated(retriever),
+            retriever=stated(retriever_version),
             generator=stated(generator),
             prompt=stated(prompt),
             settings={**self._settings(spec), **(settings or {})},
