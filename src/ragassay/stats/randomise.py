@@ -1,19 +1,23 @@
 """Sign-flip randomisation tests and bootstrap intervals for many columns at once, on exact integers.
 
 Differences become whole numbers of a common tiny unit, so that sums are exact in any order: the results are the same
-for every block size and machine. Random bits are raw words of PCG64 with our own mapping. No clock, no global state.
+for every block size, number of threads and machine. Random bits are raw words of PCG64 with our own mapping.
+No clock, no global state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from typing import NamedTuple
+import os
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Found = TypeVar("Found")
 _BITS_TO_SPEND = 61
 _TABLE_BYTES = 64 << 20
 _ROUNDING = 2**50
@@ -55,7 +59,8 @@ def sign_flip(
     clusters: Sequence[Hashable] | None = None,
     flips: int = 10_000,
     exact_up_to: int = 16,
-    block: int = 4_096,
+    block: int = 2_048,
+    threads: int | None = None,
 ) -> FlipTest:
     """Paired randomisation test (Fisher): flip the sign of each unit's difference; is |sum| that large by chance?
 
@@ -68,6 +73,7 @@ def sign_flip(
         flips: random sign patterns, where there are more than `exact_up_to` units.
         exact_up_to: up to so many units all 2^n patterns are counted (at most 24).
         block: patterns at once; the result does not depend on it.
+        threads: workers, by default one a core; the result does not depend on it.
 
     Raises:
         ValueError: no rows, or a value that is not finite.
@@ -82,11 +88,17 @@ def sign_flip(
     counts, family = np.zeros(columns, np.int64), np.zeros(columns, np.int64)
     total = 1 << rows if exact else flips
     sums_of = _Sums(table)
-    for bits in _all_patterns(rows, block) if exact else _random_patterns(rows, flips, seed, block):
-        sums = np.abs(sums_of(bits))
-        counts += np.count_nonzero(sums >= observed - slack, axis=0)
+
+    def count(low: int, high: int) -> tuple[Ints, Ints]:
+        sums = np.abs(sums_of(_all_patterns(rows, low, high) if exact else _random_patterns(rows, low, high, seed)))
         most = (sums / scale).max(axis=1)
-        family += np.count_nonzero(most[:, None] >= (observed - slack) / scale, axis=0)
+        own: Ints = np.count_nonzero(sums >= observed - slack, axis=0)
+        joint: Ints = np.count_nonzero(most[:, None] >= (observed - slack) / scale, axis=0)
+        return own, joint
+
+    for own, joint in _by_blocks(count, total, block, threads):
+        counts += own
+        family += joint
     added, below = (0, total) if exact else (1, total + 1)
     means = np.asarray(differences, np.float64).reshape(-1, columns).mean(axis=0)
     floor = 2.0 / total if exact else 1.0 / below
@@ -100,11 +112,12 @@ def bootstrap_mean(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
     resamples: int = 10_000,
-    block: int = 256,
+    block: int = 64,
+    threads: int | None = None,
 ) -> BootstrapInterval:
     """Percentile interval of the mean of each column, resampling rows, or whole clusters with all their rows.
 
-    For few units it is too narrow: prefer `mean_interval`. The result does not depend on `block`.
+    For few units it is too narrow: prefer `mean_interval`. The result depends neither on `block` nor on `threads`.
 
     Raises:
         ValueError: fewer than 2 units, a level outside (0, 1), or a value that is not finite.
@@ -112,20 +125,21 @@ def bootstrap_mean(
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, got {level}")
     table, unit = _whole(values, clusters, bits=52)
-    rows, columns = table.shape
+    rows = len(table)
     if rows < 2:
         raise ValueError("a bootstrap needs at least 2 independent units")
     sizes = _sizes(len(np.asarray(values)), clusters)
     weights = np.concatenate((table, sizes[:, None]), axis=1).astype(np.float64)
-    words = np.random.PCG64(seed)
-    means = np.empty((resamples, columns))
-    for low in range(0, resamples, block):
-        count = min(block, resamples - low)
-        drawn = (words.random_raw(count * rows) >> np.uint64(32)) * np.uint64(rows) >> np.uint64(32)
-        owner = np.repeat(np.arange(count), rows) * rows
-        picks = np.bincount(owner + drawn.astype(np.int64), minlength=count * rows).reshape(count, rows)
+
+    def draw(low: int, high: int) -> Floats:
+        drawn = (_words(seed, low * rows, high * rows) >> np.uint64(32)) * np.uint64(rows) >> np.uint64(32)
+        owner = np.repeat(np.arange(high - low), rows) * rows
+        picks = np.bincount(owner + drawn.astype(np.int64), minlength=(high - low) * rows).reshape(-1, rows)
         sums = picks.astype(np.float64) @ weights
-        means[low : low + count] = sums[:, :-1] / sums[:, -1:] * unit
+        means: Floats = sums[:, :-1] / sums[:, -1:] * unit
+        return means
+
+    means = np.concatenate(list(_by_blocks(draw, resamples, block, threads)))
     tail = (1 - level) / 2
     ends = np.quantile(means, [tail, 1 - tail], axis=0, method="inverted_cdf")
     estimate = table.sum(axis=0) / sizes.sum() * unit
@@ -163,22 +177,29 @@ def _sizes(rows: int, clusters: Sequence[Hashable] | None) -> Ints:
     return np.ones(rows, np.int64) if clusters is None else np.bincount(_index(clusters))
 
 
-def _all_patterns(rows: int, block: int) -> Iterator[NDArray[np.uint8]]:
-    """All sign patterns of `rows` units, in blocks, as bytes whose bits say which units are flipped."""
-    total = 1 << rows
-    for low in range(0, total, block):
-        numbers = np.arange(low, min(low + block, total), dtype="<u8")
-        yield numbers.view(np.uint8).reshape(-1, 8)[:, : (rows + 7) // 8]
+def _by_blocks(work: Callable[[int, int], Found], total: int, block: int, threads: int | None) -> Iterator[Found]:
+    """The work on [0, total) block by block, in order, on several threads: numpy lets go of the interpreter."""
+    lows = range(0, total, block)
+    highs = [*lows[1:], total]
+    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+        yield from pool.map(work, lows, highs)
 
 
-def _random_patterns(rows: int, flips: int, seed: int, block: int) -> Iterator[NDArray[np.uint8]]:
-    """Random sign patterns in blocks; pattern i is made of the same random words whatever the block size."""
-    source = np.random.PCG64(seed)
+def _words(seed: int, low: int, high: int) -> NDArray[np.uint64]:
+    """Words low..high of the one endless row of random words that belongs to a seed."""
+    return np.random.PCG64(seed).advance(low).random_raw(high - low)
+
+
+def _all_patterns(rows: int, low: int, high: int) -> NDArray[np.uint8]:
+    """Sign patterns low..high of all 2^rows, as bytes whose bits say which units are flipped."""
+    numbers = np.arange(low, high, dtype="<u8")
+    return numbers.view(np.uint8).reshape(-1, 8)[:, : (rows + 7) // 8]
+
+
+def _random_patterns(rows: int, low: int, high: int, seed: int) -> NDArray[np.uint8]:
+    """Random sign patterns low..high; each is made of words of its own."""
     width = (rows + 63) // 64
-    for low in range(0, flips, block):
-        count = min(block, flips - low)
-        words = source.random_raw(count * width).astype("<u8")
-        yield words.view(np.uint8).reshape(count, width * 8)
+    return _words(seed, low * width, high * width).astype("<u8").view(np.uint8).reshape(-1, width * 8)
 
 
 class _Sums:

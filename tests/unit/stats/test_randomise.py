@@ -61,13 +61,14 @@ def test_agrees_with_scipy_within_monte_carlo_error() -> None:
 
 
 @pytest.mark.parametrize("rows", [5, 63, 64, 65, 200])
-def test_block_size_does_not_matter(rows: int) -> None:
+def test_block_size_and_threads_do_not_matter(rows: int) -> None:
     table = np.random.default_rng(rows).normal(size=(rows, 4)) / 3
-    first, *others = (sign_flip(table, seed=9, flips=500, exact_up_to=4, block=block) for block in (1, 7, 64, 10_000))
+    ways = list(itertools.product((1, 7, 64, 10_000), (1, 2, 5, None)))
+    first, *others = (sign_flip(table, seed=9, flips=500, exact_up_to=8, block=b, threads=t) for b, t in ways)
     for other in others:
         assert first.p.tolist() == other.p.tolist()
         assert first.p_adjusted.tolist() == other.p_adjusted.tolist()
-    low, *rest = (bootstrap_mean(table, seed=9, resamples=300, block=block) for block in (1, 7, 1000))
+    low, *rest = (bootstrap_mean(table, seed=9, resamples=300, block=b, threads=t) for b, t in ways)
     for other in rest:
         assert low.low.tolist() == other.low.tolist()
         assert low.high.tolist() == other.high.tolist()
