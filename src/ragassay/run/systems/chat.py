@@ -116,13 +116,13 @@ class ChatSystem:
         start_s = self._clock.steady_s()
         try:
             found, failed = await self._retrieve(request)
+            steps, entries = ((), ()) if failed is not None else _list_of(found)
         except InvalidResponseError as cause:
             failure = Failure(cause="invalid_response", code=f"retrieval.{cause.field}"[:256])
             return Reply(failure=failure, detail=f"the retrieval's response: {cause}")
         if failed is not None:
             return failed
         retrieved_ms = self._clock.since_ms(start_s)
-        steps, entries = _list_of(found)
         assembled = self.assembly.assemble([self._texts.of(one) for one in entries])
         try:
             body = self._body(request, self.prompt.render(request, assembled))
