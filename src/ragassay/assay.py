@@ -76,6 +76,7 @@ class Plan:
     top_k: int = 20
     history: str = "gold"
     timeout_s: float = 60.0
+    alignment: float = ragassay.corpus.FLOOR
     concurrency: int = 4
     max_error_rate: float = 0.2
     measures: Sequence[str] = ()
@@ -111,6 +112,7 @@ def seal(store: Store, plan: Plan, frozen: Frozen, built: Built, identity: Syste
         history=cast(Any, plan.history),
         timeout_s=plan.timeout_s,
         redaction=plan.redaction.digest,
+        resolution=ragassay.corpus.rule(plan.alignment),
     )
     return ragassay.seal.freeze(
         store,

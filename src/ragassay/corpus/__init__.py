@@ -1,6 +1,7 @@
 """Documents to a sealed corpus, the corpus to passages, text back to its place. Asks no system, ranks nothing."""
 
 from ragassay.corpus.access import Standing, standing, visible
+from ragassay.corpus.align import FLOOR, floor_of, rule
 from ragassay.corpus.build import build, load
 from ragassay.corpus.folder import read, read_folder
 from ragassay.corpus.jsonl import read_jsonl
@@ -10,17 +11,20 @@ from ragassay.corpus.segment import CHUNKERS, chunk, load_passages, segment
 
 __all__ = [
     "CHUNKERS",
+    "FLOOR",
     "Reading",
     "Resolved",
     "Resolver",
     "Standing",
     "build",
     "chunk",
+    "floor_of",
     "load",
     "load_passages",
     "read",
     "read_folder",
     "read_jsonl",
+    "rule",
     "segment",
     "standing",
     "visible",

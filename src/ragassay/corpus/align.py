@@ -17,10 +17,13 @@ from ragassay.corpus.chains import Segment
 from ragassay.corpus.fold import Map, fold, joins
 from ragassay.corpus.fold import places as places_of
 from ragassay.corpus.places import GRAM, LEAST, Places, most_places
+from ragassay.errors import UsageError
 
 RULE = "align/1"
 FLOOR = 0.9
 """Least share of a text's dense characters, recognised decoration aside, that must stand in its places."""
+LOWEST = 0.8
+"""What a floor may be at least."""
 _MOST_PIECED = 100_000
 _MOST_PIECES = 8
 _MOST_SPANS = 32
@@ -31,6 +34,36 @@ _SHORTEST_LINE = 3
 _ELLIPSES = ("[...]", "[…]", "(...)", "(…)", "...", "…")
 Shape = Literal["slice", "decorated"]
 Reason = Literal["not_found", "ambiguous", "too_long"]
+
+
+def rule(floor: float | None) -> str | None:
+    """How a subject names this rule; None: letter for letter only. UsageError for a floor that would be a guess."""
+    if not floor:
+        return None
+    if not LOWEST <= floor <= 1:
+        raise UsageError(
+            f"alignment is {floor:g}; it must be 0 or from {LOWEST:g} to 1",
+            field="alignment",
+            hint=f"{FLOOR:g} is the default; 0 ties texts to documents letter for letter only",
+        )
+    return f"{RULE} floor={floor!r}"
+
+
+def floor_of(named: str | None) -> float | None:
+    """The floor of a rule that a subject names. UsageError for a rule of another version, which may find otherwise."""
+    if named is None:
+        return None
+    version, _, floor = named.partition(" floor=")
+    try:
+        if version != RULE or rule(float(floor)) != named:
+            raise ValueError
+    except (ValueError, UsageError):
+        raise UsageError(
+            f"the run was sealed for resolution {named!r}, which this version of ragassay does not have",
+            field="resolution",
+            hint=f"it has {RULE!r}: seal the protocol again, or run it with the version that sealed it",
+        ) from None
+    return float(floor)
 
 
 class Found(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from ragassay.corpus import align
@@ -14,6 +14,11 @@ from ragassay.records.base import Instant, PassageId
 from ragassay.records.document import CorpusEntry, Document, DocumentRef, Passage, Span, Transform
 from ragassay.records.text import valid_at
 from ragassay.records.trace import Resolution
+
+_MOST_CACHED = 20_000
+"""Characters; longer texts are looked up each time."""
+Allowed = frozenset[int] | None
+"""Numbers of the classes that may be looked at; None: all."""
 
 
 class Resolved(NamedTuple):
@@ -76,6 +81,11 @@ class Resolver:
         number = self._class_of.get(DocumentRef(document_id=document_id, version=version))  # type: ignore[arg-type]
         return () if number is None else tuple(map(reference, self._classes[number].members))
 
+    def versions(self, document_id: str, version: str | None = None) -> tuple[DocumentRef, ...]:
+        """All versions of a document, or the one that is named, in corpus order."""
+        every = self._by_id.get(document_id, ())
+        return tuple(reference(one) for one in every if version in (None, one.version))
+
     def by_passage(self, passage_id: str) -> Resolved:
         """The sources of a passage of the segmentation; `declared`, since the system named it."""
         passage = self._passages.get(passage_id)
@@ -109,13 +119,26 @@ class Resolver:
         wanted = text.strip()
         if not wanted:
             return _unresolved("empty")
-        allowed = {self._class_of[one] for one in within if one in self._class_of} if within else None
+        allowed = frozenset(self._class_of[one] for one in within if one in self._class_of) if within else None
+        look_up = self._cached if len(wanted) <= _MOST_CACHED else self._found
+        return look_up(wanted, allowed)
+
+    def prepare(self) -> None:
+        """Index the texts now, so that no look-up takes the time for it."""
+        self._texts  # noqa: B018  worked out when it is first read
+
+    @cached_property
+    def _cached(self) -> Callable[[str, Allowed], Resolved]:
+        """One question's steps hand on the same texts."""
+        return lru_cache(maxsize=4096)(self._found)
+
+    def _found(self, wanted: str, allowed: Allowed) -> Resolved:
         found = self._among_passages(self._by_text.get(wanted), allowed) or self._among_documents(wanted, allowed)
         if found.reason != "not_found" or self._floor is None:
             return found
         return self._aligned(wanted, allowed, self._floor)
 
-    def _among_passages(self, matches: Sequence[Passage] | None, allowed: set[int] | None) -> Resolved | None:
+    def _among_passages(self, matches: Sequence[Passage] | None, allowed: Allowed) -> Resolved | None:
         if not matches:
             return None
         places = {self._place(one): one for one in reversed(matches)}
@@ -147,14 +170,14 @@ class Resolver:
         whole = (_span(one, span.start, span.end) for span in sources for one in self._members(span))
         return tuple(dict.fromkeys((*sources, *whole)))
 
-    def _among_documents(self, wanted: str, allowed: set[int] | None) -> Resolved:
+    def _among_documents(self, wanted: str, allowed: Allowed) -> Resolved:
         texts, owners = self._texts
         places = self._settled(texts.exact(wanted), owners, allowed)
         if len(places) != 1:
             return _unresolved("ambiguous" if places else "not_found")
         return Resolved(tuple(self._spans(places)), "exact", "slice")
 
-    def _aligned(self, wanted: str, allowed: set[int] | None, floor: float) -> Resolved:
+    def _aligned(self, wanted: str, allowed: Allowed, floor: float) -> Resolved:
         """The text as it came, then without what a cut leaves at its ends, as one piece; then in pieces."""
         texts, owners = self._texts
         for one in align.readings(wanted):
@@ -177,7 +200,7 @@ class Resolver:
         return _unresolved(reason)
 
     def _settled(
-        self, found: Iterable[align.Found], owners: Sequence[list[int]], allowed: set[int] | None
+        self, found: Iterable[align.Found], owners: Sequence[list[int]], allowed: Allowed
     ) -> list[tuple[int, align.Found]]:
         """(class, place) of the places of texts; at `as_of` those that are valid then, if any is."""
         places = [(number, one) for one in found for number in _admitted(owners[one.text], allowed)]
@@ -192,7 +215,7 @@ class Resolver:
             return numbers
         return [one for one in numbers if self._valid(self._classes[one].members)] or numbers
 
-    def _choices(self, owners: Sequence[list[int]], allowed: set[int] | None, only_valid: bool) -> Callable[[int], int]:
+    def _choices(self, owners: Sequence[list[int]], allowed: Allowed, only_valid: bool) -> Callable[[int], int]:
         """How many classes have a text, of those that may be looked at."""
 
         def count(number: int) -> int:
@@ -238,7 +261,7 @@ def _span(document: Document, start: int, end: int) -> Span:
     return Span(document_id=document.document_id, version=document.version, start=start, end=end)
 
 
-def _admitted(numbers: list[int], allowed: set[int] | None) -> list[int]:
+def _admitted(numbers: list[int], allowed: Allowed) -> list[int]:
     return numbers if allowed is None else [one for one in numbers if one in allowed]
 
 

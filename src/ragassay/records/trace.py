@@ -19,6 +19,9 @@ SOURCE_KINDS: frozenset[str] = frozenset({"lexical", "vector", "fetch", "tool"})
 PASS_KINDS: frozenset[str] = frozenset({"fuse", "rerank", "dedup", "assemble", "guard", "cite"})
 """Steps that hand on items and can lose some. All other kinds carry no items."""
 Resolution = Literal["declared", "exact", "aligned", "unresolved"]
+Unresolved = Literal["empty", "not_found", "unknown_id", "ambiguous", "ambiguous_version", "too_long"]
+"""Why: no text came; the text stands nowhere; nothing has this id; the text stands in several places that are told
+apart; the id means several versions; the text is too long to be looked for in pieces."""
 
 
 class Item(Record, frozen=True, kw_only=True):
@@ -35,6 +38,9 @@ class Item(Record, frozen=True, kw_only=True):
     passage_id: PassageId | None = None
     text_digest: Digest | None = None
     alignment: Annotated[float, Meta(ge=0, le=1)] | None = None
+    """The share of its characters that stand in the sources, white space and recognised decoration aside."""
+    reason: Unresolved | None = None
+    """Why it is unresolved, where that is known."""
     score: float | None = None
     tenant: str | None = None
     access: str | None = None
@@ -44,6 +50,7 @@ class Item(Record, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         require((self.resolution == "unresolved") == (not self.sources), "sources are absent exactly when unresolved")
         require((self.resolution == "aligned") == (self.alignment is not None), "alignment goes with aligned")
+        require(self.reason is None or self.resolution == "unresolved", "a reason goes with unresolved")
 
     @property
     def identity(self) -> tuple[object, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -11,7 +11,7 @@ from ragassay.corpus import Resolver
 from ragassay.corpus.resolve import Resolved
 from ragassay.records.base import Digest, StepId
 from ragassay.records.canonical import digest_text
-from ragassay.records.document import Span
+from ragassay.records.document import DocumentRef, Span
 from ragassay.records.trace import (
     Answer,
     Citation,
@@ -22,6 +22,7 @@ from ragassay.records.trace import (
     StepDecision,
     StepTiming,
     TraceContent,
+    Unresolved,
     Usage,
 )
 from ragassay.run.contract import (
@@ -169,7 +170,7 @@ class _Builder:
         if given.start is not None and given.end is not None and given.start > given.end:
             raise InvalidResponseError(f"{path}.end", "before start")
         digest = None
-        if text is not None and found.passage_id is None:
+        if text is not None and (found.passage_id is None or found.resolution == "aligned"):
             digest = digest_text(text)
             self.texts[digest] = text
         return Item(
@@ -181,6 +182,8 @@ class _Builder:
             whole_document=found.whole_document,
             passage_id=found.passage_id,
             text_digest=digest,
+            alignment=found.score,
+            reason=cast("Unresolved", found.reason) if found.reason else None,
             score=given.score,
             tenant=given.tenant,
             access=given.access,
@@ -253,7 +256,7 @@ def _from_string(resolver: Resolver, entry: str) -> tuple[Resolved, str | None]:
 
 
 def _from_item(resolver: Resolver, item: ContextItem) -> Resolved:
-    """Declared source, then id, then exact text. A text that is not its declared source's counts for no span of it."""
+    """Declared source, then id, then text. A text that is not its declared source's counts for no span of it."""
     if item.document_id is not None:
         found = resolver.by_document(item.document_id, item.version)
         if found.sources and item.start is not None and item.end is not None:
@@ -263,24 +266,30 @@ def _from_item(resolver: Resolver, item: ContextItem) -> Resolved:
                 return Resolved((span,), "declared", item.transform or "slice")
         elif found.sources:
             return _with_text(resolver, item, found)
+        elif item.text and (versions := resolver.versions(item.document_id, item.version)):
+            near = resolver.by_text(item.text, within=versions)
+            if near.sources:
+                return near
     if item.id is not None:
         for lookup in (resolver.by_passage, resolver.by_document):
             found = lookup(item.id)
             if found.sources:
                 return _with_text(resolver, item, found)
-    return resolver.by_text(item.text or "")
+    if item.text is None:
+        return resolver.by_document(item.document_id or item.id or "", item.version)
+    return resolver.by_text(item.text)
 
 
 def _with_text(resolver: Resolver, item: ContextItem, declared: Resolved) -> Resolved:
     """A declared source together with the text that came: all of it, a part of it, or something else."""
     if not item.text:
         return declared if item.text is None else Resolved((), "unresolved", "derived", reason="empty")
-    exact = resolver.by_text(item.text)
-    if declared.passage_id is not None and exact.passage_id == declared.passage_id:
+    documents = [DocumentRef(document_id=one.document_id, version=one.version) for one in declared.sources]
+    near = resolver.by_text(item.text, within=documents)
+    if declared.passage_id is not None and near.passage_id == declared.passage_id and near.resolution == "exact":
         return declared
-    documents = {(one.document_id, one.version) for one in declared.sources}
-    if exact.sources and documents & {(one.document_id, one.version) for one in exact.sources}:
-        return exact
+    if near.sources:
+        return near
     transform = item.transform or "derived"
     return declared._replace(transform=transform, passage_id=None)
 

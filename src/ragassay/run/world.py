@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ragassay import benchmark as benchmark_room
 from ragassay import corpus as corpus_room
 from ragassay import seal
-from ragassay.corpus import Resolver
+from ragassay.corpus import Resolver, floor_of
 from ragassay.errors import UsageError
 from ragassay.records.base import Digest
 from ragassay.records.case import Benchmark, Case, Turn
@@ -100,6 +100,9 @@ def load_world(store: Store, protocol_digest: Digest) -> World:
     if "segmentation" in protocol.objects:
         passages = corpus_room.load_passages(store, store.get_record(Segmentation, protocol.objects["segmentation"]))
     cases = benchmark_room.load(store, store.get_record(Benchmark, protocol.objects["benchmark"]))
+    resolver = Resolver(documents, passages, as_of=subject.as_of, floor=floor_of(subject.resolution))
+    if subject.resolution is not None:
+        resolver.prepare()
     return World(
         protocol,
         protocol_digest,
@@ -107,7 +110,7 @@ def load_world(store: Store, protocol_digest: Digest) -> World:
         {one.query_id: one for one in cases},
         documents,
         passages,
-        Resolver(documents, passages, as_of=subject.as_of),
+        resolver,
         conversations(cases) if subject.history == "live" else {},
     )
 
