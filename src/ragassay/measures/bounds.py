@@ -10,13 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ragassay.measures.completions import EVERY_COUNT, Case, every_count
 from ragassay.measures.kernels.ndcg import gains
 from ragassay.measures.lists import Bools, Floats, Ints, Lists
 from ragassay.measures.ranking import column
 from ragassay.measures.spelling import Measure
-
-_FEW = frozenset({"recall", "hit", "precision", "rr", "rbp", "err", "set_precision", "set_f1", "set_ap"})
-"""Measures whose extremes lie at few numbers of relevant completions; others need every number tried."""
 
 
 class Bounds(NamedTuple):
@@ -45,26 +43,17 @@ def bounds(measure: Measure, lists: Lists, question: int, greatest: int) -> Boun
     """
     if measure.name in {"judged", "harmful", "rbp_residual"} or measure.get("list") == "condensed":
         raise ValueError(f"{measure} has no bounds over unjudged items")
-    rows, labels = lists.query == question, lists.label_grade[lists.label_query == question]
-    rank, grade = lists.rank[rows], lists.grade[rows]
-    known = rank[grade >= 0]
-    every = np.arange(1, int(lists.retrieved[question]) + 1)
-    open_ranks = np.setdiff1d(every, known, assume_unique=True)
-    labels = labels[labels >= 0]
-    counts = _counts(measure, open_ranks)
-    found = []
-    for top in (True, False):
-        trial = _trials(rank[grade >= 0], grade[grade >= 0], labels, open_ranks, counts, greatest, len(every), top)
-        found.append(_values(measure, trial))
-    if len(open_ranks):
-        found.append(_values(measure, _trials(known, grade[grade >= 0], labels, open_ranks, np.array([1]),
-                                              min(greatest, _least(measure)), len(every), False)))  # fmt: skip
+    case = _case(lists, question, greatest)
+    found = [_extremes(measure, case, top) for top in (True, False)]
+    if len(case.open_ranks):
+        least = case._replace(greatest=min(greatest, int(measure.get("rel") or 1)))
+        found.append(_values(measure, _trials(least, np.array([1]), top=False)))
     values = np.concatenate(found)
     if not len(values):
         return Bounds(None, None)
     high = float(values.max())
     if measure.name == "ndcg":
-        high = max(high, _greatest_ndcg(measure, rank, grade, labels, open_ranks, greatest))
+        high = max(high, _greatest_ndcg(measure, case))
     return Bounds(float(values.min()), high)
 
 
@@ -82,36 +71,37 @@ def mean_bounds(
     return (float(lower.sum()) + missing * low) / total, (float(upper.sum()) + missing * high) / total
 
 
-def _least(measure: Measure) -> int:
-    """The least grade that makes a measure defined."""
-    return int(measure.get("rel") or 1)
+def _case(lists: Lists, question: int, greatest: int) -> Case:
+    """One question; a negative grade is open."""
+    labels = lists.label_grade[(lists.label_query == question) & (lists.label_grade >= 0)]
+    rows = (lists.query == question) & lists.judged
+    rank = lists.rank[rows]
+    every = np.arange(1, int(lists.retrieved[question]) + 1)
+    return Case(rank, lists.grade[rows], labels, np.setdiff1d(every, rank, assume_unique=True), greatest)
 
 
-def _counts(measure: Measure, open_ranks: Ints) -> Ints:
-    """Numbers of relevant completions at which an extreme can lie."""
-    total = len(open_ranks)
-    if measure.name not in _FEW:
-        return np.arange(total + 1)
-    within = total if measure.cutoff is None else int(np.count_nonzero(open_ranks <= measure.cutoff))
-    result: Ints = np.unique(np.array([0, min(1, total), within, total - within, total]))
-    return result
+def _extremes(measure: Measure, case: Case, top: bool) -> Floats:
+    """Values among which those of the extreme completions are, with the topmost or the lowest open ranks relevant."""
+    if measure.name in EVERY_COUNT:
+        return every_count(measure, case, top=top)
+    total = len(case.open_ranks)
+    within = total if measure.cutoff is None else int(np.count_nonzero(case.open_ranks <= measure.cutoff))
+    return _values(measure, _trials(case, np.unique([0, min(1, total), within, total - within, total]), top))
 
 
-def _trials(
-    rank: Ints, grade: Ints, labels: Ints, open_ranks: Ints, counts: Ints, worth: int, retrieved: int, top: bool
-) -> Lists:
-    """One list for each number of completions: that many open ranks, the topmost or the lowest, get grade `worth`."""
-    trials, total = len(counts), len(open_ranks)
+def _trials(case: Case, counts: Ints, top: bool) -> Lists:
+    """One list for each number of completions: that many open ranks, the topmost or the lowest, get the grade."""
+    trials, total = len(counts), len(case.open_ranks)
     chosen = np.arange(total)[None, :] < counts[:, None]
-    given = np.where(chosen if top else chosen[:, ::-1], worth, 0)
-    all_ranks = np.concatenate((rank, open_ranks))
-    order = np.argsort(all_ranks, kind="stable")
-    grades = np.concatenate((np.tile(grade, (trials, 1)), given), axis=1)[:, order]
-    all_labels = -np.sort(-np.concatenate((np.tile(labels, (trials, 1)), given), axis=1), axis=1)
+    given = np.where(chosen if top else chosen[:, ::-1], case.greatest, 0)
+    all_ranks = np.concatenate((case.rank, case.open_ranks))
+    order = np.argsort(all_ranks)
+    grades = np.concatenate((np.tile(case.grade, (trials, 1)), given), axis=1)[:, order]
+    all_labels = -np.sort(-np.concatenate((np.tile(case.labels, (trials, 1)), given), axis=1), axis=1)
     number = np.arange(trials)
     return Lists(
         queries=trials,
-        retrieved=np.full(trials, retrieved),
+        retrieved=np.full(trials, len(all_ranks)),
         query=np.repeat(number, len(all_ranks)),
         rank=np.tile(all_ranks[order], trials),
         grade=grades.ravel(),
@@ -126,26 +116,27 @@ def _values(measure: Measure, trials: Lists) -> Floats:
     return found.value[kept]
 
 
-def _greatest_ndcg(measure: Measure, rank: Ints, grade: Ints, labels: Ints, open_ranks: Ints, greatest: int) -> float:
+def _greatest_ndcg(measure: Measure, case: Case) -> float:
     """The greatest ndcg: how many open ranks, from the top, should have at least each grade.
 
     DCG and ideal are sums over levels j of the gain that j adds times discounts; for a fixed ratio t each level's
     best number maximises W(m) - t * D(L_j + m) on its own, and these numbers fall as j rises. Dinkelbach's iteration
     raises t to the greatest ratio.
     """
-    k = measure.cutoff or int(len(rank) + len(open_ranks) + len(labels) + 1)
-    steps = np.diff(gains(np.arange(greatest + 1), str(measure.get("gain"))))
-    discount = 1.0 / np.log2(np.arange(len(labels) + len(open_ranks)) + 2.0)
+    kind, labels, greatest = str(measure.get("gain")), case.labels, case.greatest
+    k = measure.cutoff or len(case.rank) + len(case.open_ranks) + len(labels)
+    steps = np.diff(gains(np.arange(greatest + 1), kind))
+    discount = 1.0 / np.log2(np.arange(len(labels) + len(case.open_ranks)) + 2.0)
     discount[k:] = 0.0
     ideal_of = np.concatenate(([0.0], np.cumsum(discount)))
-    inside = open_ranks[open_ranks <= k]
+    inside = case.open_ranks[case.open_ranks <= k]
     reach = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(inside + 1.0))))
-    good = (grade > 0) & (rank <= k)
-    base = float(np.sum(gains(grade[good], str(measure.get("gain"))) / np.log2(rank[good] + 1.0)))
-    at_least = np.array([np.count_nonzero(labels >= level) for level in range(1, greatest + 1)])
+    good = case.rank <= k
+    base = float(np.sum(gains(case.grade[good], kind) / np.log2(case.rank[good] + 1.0)))
+    at_least = np.array([np.count_nonzero(labels >= level) for level in range(1, greatest + 1)], np.int64)
     above = labels[labels > greatest]
-    extra = gains(above, str(measure.get("gain"))) - gains(np.full(len(above), greatest), str(measure.get("gain")))
-    fixed = float(np.sum(-np.sort(-extra) * discount[: len(above)]))
+    extra = gains(above, kind) - gains(np.full(len(above), greatest), kind)
+    fixed = float(np.sum(extra * discount[: len(above)]))
     cost = ideal_of[at_least[:, None] + np.arange(len(reach))[None, :]]
     ratio = 0.0
     while True:
