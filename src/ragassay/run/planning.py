@@ -62,7 +62,7 @@ def plan_run(
     wait_s = float(getattr(system, "max_wait_s", 0.0))
     return Planned(
         system=subject.system.name,
-        endpoint=str(getattr(system, "endpoint", "") or subject.system.adapter),
+        endpoint=_endpoint(system) or subject.system.adapter,
         protocol=protocol,
         questions=questions,
         repeats=subject.repeats,
@@ -78,6 +78,12 @@ def plan_run(
         worst=_worst(ceiling, most),
         asked_at_least=_fitting(ceiling, calls) if ceiling else None,
     )
+
+
+def _endpoint(system: Any) -> str:
+    """The endpoint that an adapter names, or that the adapter inside it names."""
+    found = getattr(system, "endpoint", "")
+    return found if isinstance(found, str) else _endpoint(found)
 
 
 def _worst(ceiling: Ceiling, calls: int) -> Metadata:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import email.utils
 import json
 import os
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from random import Random
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
@@ -30,30 +26,25 @@ from ragassay.run.systems.declared import (
     checked_url,
     shown_url,
 )
+from ragassay.run.systems.exchange import (
+    Exchange,
+    backoff_s,
+    has_more,
+    outcome_of,
+    parse_retry_after,
+    said_length,
+    tell,
+    words_about,
+)
 from ragassay.run.systems.python import UNSTATED
 
 if TYPE_CHECKING:
     import httpx2
 
+__all__ = ["DEFAULT_RETRY_ON", "HttpSystem", "backoff_s", "parse_retry_after"]
 DEFAULT_RETRY_ON = ("rate_limited", "503", "529")
-OVERLOAD = frozenset({429, 503, 529})
-GATEWAY = frozenset({502, 504})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 3
-_FIRST_BACKOFF_S = 0.5
-_LONGEST_BACKOFF_S = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Exchange:
-    """One request and what came of it."""
-
-    failure: Failure | None = None
-    detail: str | None = None
-    body: bytes | None = None
-    status: int = 0
-    retry_after_s: float | None = None
-    request_id: str | None = None
 
 
 class HttpSystem:
@@ -161,7 +152,7 @@ class HttpSystem:
         try:
             value = json.loads(body.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
         except (ValueError, RecursionError) as cause:
-            return None, Failure(cause="invalid_response", code="json"), f"the body is not JSON: {cause}"
+            return None, Failure(cause="invalid_response", code="json"), f"{words_about(body)}: {cause}"
         if self.response:
             value = apply(self.response, value)
             if value is ABSENT:
@@ -217,12 +208,12 @@ class _Question:
                 waited_s += self.clock.steady_s()
             async with self.pace.slot() as queued_s:
                 found, sent_s = await self._attempt(waited_s + queued_s)
-                self._tell(found, sent_s)
+                tell(self.pace, found, sent_s, self.system.max_wait_s)
             again, wait_s = self._next(found)
             if not again or not current().may_call():
                 return self._reply(found)
 
-    async def _attempt(self, waited_s: float) -> tuple[_Exchange, float]:
+    async def _attempt(self, waited_s: float) -> tuple[Exchange, float]:
         """One request, kept with its time and what was waited before it."""
         sent_s = self.clock.steady_s()
         found = await self._exchange()
@@ -232,23 +223,7 @@ class _Question:
         self.attempts.append(Attempt(duration_ms=round(took_s * 1000, 3), failure=found.failure, waited_ms=waited_ms))
         return found, sent_s
 
-    def _tell(self, found: _Exchange, sent_s: float) -> None:
-        """Tell the endpoint's pace what came of a request."""
-        cause = found.failure.cause if found.failure else ""
-        if found.status in OVERLOAD:
-            hold_s = found.retry_after_s
-            hold_s = None if hold_s is None else min(hold_s, float(self.system.max_wait_s))
-            self.pace.overloaded(sent_s, hold_s, str(found.status))
-        elif found.status in GATEWAY:
-            self.pace.silent(sent_s, "gateway")
-        elif cause in ("timeout", "connection"):
-            self.pace.silent(sent_s, cause)
-        elif cause:
-            self.pace.answered(sent_s)
-        else:
-            self.pace.succeeded(sent_s)
-
-    def _next(self, found: _Exchange) -> tuple[bool, float]:
+    def _next(self, found: Exchange) -> tuple[bool, float]:
         """Whether there is another attempt, and the seconds of back-off before it.
 
         After an overload with Retry-After the endpoint's hold is the wait, and nothing comes on top.
@@ -263,10 +238,10 @@ class _Question:
         if self.waited_s + wait_s > self.system.max_wait_s:
             return False, 0.0
         self.waited_s += wait_s
-        held = told_s is not None and found.status in OVERLOAD
+        held = told_s is not None and found.overload
         return True, 0.0 if held else wait_s
 
-    async def _exchange(self) -> _Exchange:
+    async def _exchange(self) -> Exchange:
         import httpx2
 
         self.first_token_ms, self.began_s = None, self.clock.steady_s()
@@ -274,15 +249,15 @@ class _Question:
             async with asyncio.timeout(self.left_s):
                 return await self._send(self.system.url, 0)
         except TimeoutError:
-            return _Exchange(Failure(cause="timeout"), f"no complete reply in {self.left_s:.3g} s")
+            return Exchange(Failure(cause="timeout"), f"no complete reply in {self.left_s:.3g} s")
         except httpx2.TimeoutException as cause:
-            return _Exchange(Failure(cause="timeout", code=type(cause).__name__), str(cause))
+            return Exchange(Failure(cause="timeout", code=type(cause).__name__), str(cause))
         except httpx2.DecodingError as cause:
-            return _Exchange(Failure(cause="invalid_response", code="encoding"), str(cause))
+            return Exchange(Failure(cause="invalid_response", code="encoding"), str(cause))
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as cause:
-            return _Exchange(Failure(cause="connection", code=type(cause).__name__), str(cause))
+            return Exchange(Failure(cause="connection", code=type(cause).__name__), str(cause))
 
-    async def _send(self, url: str, hops: int) -> _Exchange:
+    async def _send(self, url: str, hops: int) -> Exchange:
         client = self.system.client()
         query = self.body if self.system.method == "GET" and isinstance(self.body, dict) else None
         async with client.stream(
@@ -294,32 +269,40 @@ class _Question:
         ) as reply:
             if reply.status_code in _REDIRECTS and "location" in reply.headers:
                 return await self._redirect(url, reply, hops)
+            streamed = self.system.piece_bytes is None
             body = bytearray()
+            if said_length(reply) > self.system.max_bytes:
+                return self._too_large(reply)
             async for piece in reply.aiter_bytes(self.system.piece_bytes):
                 body += piece
-                if self.first_token_ms is None and self.system.is_token(bytes(body)):
+                if streamed and self.first_token_ms is None and self.system.is_token(bytes(body)):
                     self.first_token_ms = self.clock.since_ms(self.began_s)
                 if len(body) > self.system.max_bytes:
-                    return _Exchange(
-                        Failure(cause="invalid_response", code="too_large"),
-                        f"more than {self.system.max_bytes} bytes",
-                        status=reply.status_code,
-                    )
-            return _outcome(reply, bytes(body), self.clock.now())
+                    return self._too_large(reply)
+            if has_more(reply):
+                await reply.extensions["network_stream"].aclose()
+            return outcome_of(reply, bytes(body), self.clock.now())
 
-    async def _redirect(self, url: str, reply: httpx2.Response, hops: int) -> _Exchange:
-        target = urljoin(url, reply.headers["location"])
-        same = urlsplit(target)[:2] == urlsplit(url)[:2]
+    def _too_large(self, reply: httpx2.Response) -> Exchange:
+        failure = Failure(cause="invalid_response", code="too_large")
+        return Exchange(failure, f"more than {self.system.max_bytes} bytes", status=reply.status_code)
+
+    async def _redirect(self, url: str, reply: httpx2.Response, hops: int) -> Exchange:
+        failure = Failure(cause="http_status", code=str(reply.status_code))
+        try:
+            target = urljoin(url, reply.headers["location"])
+            there = urlsplit(target)
+        except ValueError:
+            return Exchange(failure, "redirect to no address: not followed", status=reply.status_code)
+        same = there[:2] == urlsplit(url)[:2]
         if same and hops < _MOST_REDIRECTS and reply.status_code in (307, 308):
             return await self._send(target, hops + 1)
-        why = "too many, or with a change of method" if same else "to another host"
-        return _Exchange(
-            Failure(cause="http_status", code=str(reply.status_code)),
-            f"redirect {why}: not followed",
-            status=reply.status_code,
-        )
+        why = f"to another host ({there.scheme}://{there.netloc})"
+        if same:
+            why = f"too many ({hops + 1})" if hops >= _MOST_REDIRECTS else "with a change of method"
+        return Exchange(failure, f"redirect {why}: not followed", status=reply.status_code)
 
-    def _reply(self, found: _Exchange) -> Reply:
+    def _reply(self, found: Exchange) -> Reply:
         value, failure, detail = None, found.failure, found.detail
         if failure is None:
             value, failure, detail = self.system.read(found.body or b"", self.first_token_ms)
@@ -335,43 +318,6 @@ class _Question:
             latency_ms=self.attempts[-1].duration_ms,
             secrets=tuple(one for one in self.secrets if len(one) >= 4),
         )
-
-
-def backoff_s(number: int, random: Random) -> float:
-    """Seconds before attempt `number + 1`: doubling from half a second, at most 30, times a random half to one."""
-    return float(min(_LONGEST_BACKOFF_S, _FIRST_BACKOFF_S * 2 ** (number - 1)) * random.uniform(0.5, 1.0))
-
-
-def _outcome(reply: httpx2.Response, body: bytes, now: str) -> _Exchange:
-    status = reply.status_code
-    request_id = reply.headers.get("x-request-id")
-    if 200 <= status < 300:
-        return _Exchange(body=body, status=status, request_id=request_id)
-    cause: Any = "rate_limited" if status == 429 else "http_status"
-    return _Exchange(
-        Failure(cause=cause, code=str(status)),
-        body[:2000].decode("utf-8", "replace"),
-        body,
-        status,
-        parse_retry_after(reply.headers.get("retry-after"), now),
-        request_id,
-    )
-
-
-def parse_retry_after(text: str | None, now: str) -> float | None:
-    """Seconds to wait by a Retry-After header (seconds or an HTTP date); None if there is none that can be read."""
-    if not text:
-        return None
-    with suppress(ValueError):
-        seconds = float(text)
-        return seconds if 0 <= seconds < 1e9 else None
-    from datetime import UTC, datetime
-
-    with suppress(ValueError, TypeError):
-        moment = email.utils.parsedate_to_datetime(text)
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max(0.0, (moment - datetime.fromisoformat(now)).total_seconds())
-    return None
 
 
 def _body(template: Any, request: Request) -> Any:
