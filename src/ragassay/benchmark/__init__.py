@@ -2,6 +2,7 @@
 
 from ragassay.benchmark.build import Built, build, load
 from ragassay.benchmark.cases import CaseReading, read_cases
+from ragassay.benchmark.check import Check, check
 from ragassay.benchmark.csv_cases import read_csv
 from ragassay.benchmark.deepeval import read_deepeval
 from ragassay.benchmark.formats import FORMATS, read_benchmark
@@ -17,9 +18,11 @@ __all__ = [
     "BuildReport",
     "Built",
     "CaseReading",
+    "Check",
     "Output",
     "OutputContext",
     "build",
+    "check",
     "load",
     "read_beir",
     "read_benchmark",

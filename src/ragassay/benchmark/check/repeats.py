@@ -1,4 +1,4 @@
-"""Questions that are there twice: equal, nearly so, in both splits, labelled in contradiction. Reads no meaning."""
+"""Questions that are there twice: equal, nearly so, in both splits. Reads no meaning and no label."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import NamedTuple
 from ragassay.benchmark.check.alike import nearly_equal
 from ragassay.benchmark.check.material import Context, Limits, Question, finding
 from ragassay.benchmark.check.model import Finding, Place
-
-_MOST_SIGNATURES = 100
 
 
 def repeats(asked: Sequence[Question], limits: Limits) -> list[Finding]:
@@ -77,7 +75,7 @@ def repeats(asked: Sequence[Question], limits: Limits) -> list[Finding]:
         places=(),
         count=int(stopped),
     )
-    return found + _split_groups(asked, groups) + _chains(asked) + _contradictions(asked, groups)
+    return found + _split_groups(asked, groups) + _chains(asked)
 
 
 class Groups(NamedTuple):
@@ -119,10 +117,10 @@ def _sides(one: Question, other: Question) -> bool:
 def _pair(one: Question, other: Question, detail: str) -> Place:
     """The two as one place whichever comes first: that of the benchmark that is checked, else the lesser id."""
     swapped = not other.foreign and other.case.query_id < one.case.query_id
-    return _place(other, one, detail) if swapped else _place(one, other, detail)
+    return place_of(other, one, detail) if swapped else place_of(one, other, detail)
 
 
-def _place(one: Question, other: Question, detail: str | None = None) -> Place:
+def place_of(one: Question, other: Question, detail: str | None = None) -> Place:
     """A question and the one that it is compared with, from the side of the benchmark that is checked."""
     if one.foreign:
         one, other = other, one
@@ -130,7 +128,7 @@ def _place(one: Question, other: Question, detail: str | None = None) -> Place:
     return Place(query_id=one.case.query_id, other=other.case.query_id, other_side=side, detail=detail)
 
 
-def _alike(asked: Iterable[Question]) -> Iterator[list[Question]]:
+def same_question(asked: Iterable[Question]) -> Iterator[list[Question]]:
     """Questions of the same words in the same context, where there are several."""
     groups: dict[tuple[str, Context], list[Question]] = defaultdict(list)
     for one in asked:
@@ -144,7 +142,7 @@ def _equal(asked: Sequence[Question], groups: Groups) -> tuple[list[Place], list
     equal: list[Place] = []
     leaked: list[Place] = []
     declared: list[Place] = []
-    for group in _alike(asked):
+    for group in same_question(asked):
         by_side: dict[tuple[bool, str], list[Question]] = defaultdict(list)
         firsts: dict[tuple[bool, str], dict[str, Question]] = defaultdict(dict)
         for one in group:
@@ -156,12 +154,12 @@ def _equal(asked: Sequence[Question], groups: Groups) -> tuple[list[Place], list
             stranger = next((two for two in firsts[False, one.side].values() if not groups.same(one, two)), None)
             twin = next((two for two in by_side[False, one.side] if two is not one), None)
             if stranger is not None:
-                equal.append(_place(one, stranger))
+                equal.append(place_of(one, stranger))
             elif twin is not None:
-                declared.append(_place(one, twin))
+                declared.append(place_of(one, twin))
             there = next((others[0] for key, others in by_side.items() if _sides(one, others[0])), None)
             if there is not None:
-                leaked.append(_place(one, there))
+                leaked.append(place_of(one, there))
     return equal, leaked, declared
 
 
@@ -185,7 +183,7 @@ def _near(asked: Sequence[Question], groups: Groups, limits: Limits) -> tuple[li
     places: dict[tuple[str, str, str], Place] = {}
     for pair in joined.pairs:
         first, second = by_text[texts[pair.first]], by_text[texts[pair.second]]
-        for context in first.keys() & second.keys():
+        for context in [one for one in first if one in second]:
             for one, other in _partners(first[context], second[context], groups):
                 if len(places) >= limits.listed_pairs:
                     return list(places.values()), True
@@ -215,14 +213,14 @@ def _split_groups(asked: Sequence[Question], groups: Groups) -> list[Finding]:
         for one in group if len({two.side for two in group}) > 1 else ():
             other = next((two for two in group if _sides(one, two)), None)
             if other is not None:
-                places[one.case.query_id] = _place(one, other)
-    for alike in _alike(asked):
+                places[one.case.query_id] = place_of(one, other)
+    for alike in same_question(asked):
         there = next((one for one in alike if one.foreign), None)
         twins = {one.case.query_id: one for one in alike if not one.foreign}
         for name in sorted({groups.of[False, twin] for twin in twins}):
             for one in members[name]:
                 if one.case.query_id not in twins and there is not None:
-                    places.setdefault(one.case.query_id, _place(one, there))
+                    places.setdefault(one.case.query_id, place_of(one, there))
     return finding(
         "group_split",
         "wrong",
@@ -251,70 +249,3 @@ def _chains(asked: Sequence[Question]) -> list[Finding]:
         do="let every paraphrase name the same original",
         places=places,
     )
-
-
-class Signature(NamedTuple):
-    """What the labels of one case say."""
-
-    answerable: bool | None
-    relevant: frozenset[tuple[object, ...]]
-    below: frozenset[tuple[object, ...]]
-    documents: frozenset[str]
-
-
-def _signature(one: Question) -> Signature:
-    truth = {"no": False, "yes": True, "partial": True}.get(one.case.answerable or "")
-    places: dict[bool, set[tuple[object, ...]]] = {True: set(), False: set()}
-    for label, _ in one.labels:
-        places[label.grade >= one.rel].add((label.document_id, label.version or "", label.start, label.end))
-    documents = frozenset(str(label.document_id) for label, _ in one.relevant)
-    return Signature(truth, frozenset(places[True]), frozenset(places[False] - places[True]), documents)
-
-
-def disagreement(one: Signature, other: Signature) -> str | None:
-    """How the labels of two cases that ask the same contradict each other; None if they do not."""
-    if one.answerable is not None and other.answerable is not None and one.answerable != other.answerable:
-        return "one is answerable, the other is not"
-    if one.relevant & other.below or other.relevant & one.below:
-        return "one place is relevant in one and not in the other"
-    if one.documents and other.documents and not one.documents & other.documents:
-        return "no relevant document in common"
-    return None
-
-
-def _contradictions(asked: Sequence[Question], groups: Groups) -> list[Finding]:
-    """Cases that ask the same, by their words or by declaration, and are labelled in contradiction."""
-    together: list[list[Question]] = list(_alike(asked))
-    families: dict[tuple[bool, str, Context], list[Question]] = defaultdict(list)
-    for one in asked:
-        if one.case.conversation is None:
-            families[one.foreign, groups.of[one.foreign, one.case.query_id], one.context].append(one)
-    together += [group for group in families.values() if len(group) > 1]
-    places: dict[tuple[str, str], Place] = {}
-    for group in together:
-        by_signature: dict[Signature, list[Question]] = defaultdict(list)
-        for one in group:
-            by_signature[_signature(one)].append(one)
-        known = list(by_signature)[:_MOST_SIGNATURES] if len(by_signature) > 1 else []
-        for mine, members in by_signature.items():
-            for theirs in known:
-                said = disagreement(mine, theirs)
-                if said is not None:
-                    _note(places, members, by_signature[theirs], said)
-    return finding(
-        "contradiction",
-        "wrong",
-        "case",
-        "asking what another case asks, and labelled in contradiction to it",
-        why="no system can be right on both; where no relevant document is shared, labels are missing on both",
-        do="decide which label holds and give it to both; ask a second person where you cannot",
-        places=places.values(),
-    )
-
-
-def _note(places: dict[tuple[str, str], Place], members: list[Question], others: list[Question], said: str) -> None:
-    """Each member of the benchmark, once for each kind of disagreement, with the first of the others."""
-    for one in members:
-        other = next((two for two in others if not (one.foreign and two.foreign)), None)
-        if other is not None and not one.foreign:
-            places.setdefault((one.case.query_id, said), _place(one, other, said))

@@ -98,7 +98,6 @@ def _against_labels(own: Sequence[Question]) -> list[Finding]:
 
 def _visibility(own: Sequence[Question]) -> list[Finding]:
     blind = [one for one in own if one.relevant and not one.shown]
-    meant = [one for one in blind if _expects_refusal(one)]
     why = "for this asker the case is unanswerable: only declining counts as right"
     return finding(
         "nothing_visible",
@@ -108,7 +107,7 @@ def _visibility(own: Sequence[Question]) -> list[Finding]:
         why=f"{why}, though it stands among the answerable ones",
         do="correct tenants and acl of the document (none named admits nobody) or the principal; if it is meant, class "
         "cross_tenant and expect denied",
-        places=_names([one for one in blind if one not in meant]),
+        places=_names([one for one in blind if not _expects_refusal(one)]),
     ) + finding(
         "nothing_visible_as_meant",
         "note",
@@ -116,7 +115,7 @@ def _visibility(own: Sequence[Question]) -> list[Finding]:
         "with a principal who may see none of its relevant labels, as class or expectation say",
         why=why,
         do="nothing",
-        places=_names(meant),
+        places=_names([one for one in blind if _expects_refusal(one)]),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from ragassay.benchmark.check import easy as lexical
+from ragassay.benchmark.check.contradictions import NOTHING_SHARED, contradictions
 from ragassay.benchmark.check.labels import cut_of, labels
 from ragassay.benchmark.check.material import Library, Limits, Question, Split, questions
 from ragassay.benchmark.check.model import LEVELS, Check, Finding, Stratum
@@ -63,14 +64,8 @@ def check(
     counted = count_slices(asked, library, limits, vocabulary)
     derived = derive(own, library, limits, easy, vocabulary)
     labelled = labelling(asked, benchmark, library)
-    repeated = repeats(asked, limits)
-    disagree = [
-        place
-        for one in repeated
-        if one.code == "contradiction"
-        for place in one.places
-        if place.detail == "no relevant document in common"
-    ]
+    contradicting = contradictions(asked)
+    disagree = [place for one in contradicting for place in one.places if place.detail == NOTHING_SHARED]
     found = [
         *labels(
             asked,
@@ -79,7 +74,8 @@ def check(
             cut=cut_of(passages) if segmentation is not None else None,
         ),
         *truth(asked),
-        *repeated,
+        *repeats(asked, limits),
+        *contradicting,
         *lexical.easy(asked, copied),
         *completeness(asked, labelled, library, disagree),
         *missing_slices(counted),
