@@ -3,7 +3,8 @@
 from ragassay.corpus.access import Standing, standing, visible
 from ragassay.corpus.align import FLOOR, floor_of, rule
 from ragassay.corpus.build import build, load
-from ragassay.corpus.folder import read, read_folder
+from ragassay.corpus.folder import read_folder
+from ragassay.corpus.formats import FORMATS, detect, read
 from ragassay.corpus.jsonl import read_jsonl
 from ragassay.corpus.reading import Reading
 from ragassay.corpus.resolve import Resolved, Resolver
@@ -12,12 +13,14 @@ from ragassay.corpus.segment import CHUNKERS, chunk, load_passages, segment
 __all__ = [
     "CHUNKERS",
     "FLOOR",
+    "FORMATS",
     "Reading",
     "Resolved",
     "Resolver",
     "Standing",
     "build",
     "chunk",
+    "detect",
     "floor_of",
     "load",
     "load_passages",
