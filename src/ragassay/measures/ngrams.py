@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ragassay.errors import MissingExtraError
-from ragassay.measures.outcome import Outcome
+from ragassay.measures.outcome import NO_REFERENCE, Outcome
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -52,6 +52,6 @@ def _scorers() -> tuple[BLEU, CHRF]:
 
 def _scored(scorer: BLEU | CHRF, answer: str, references: list[str]) -> Outcome:
     if not references:
-        return Outcome("missing", None, None, None, "no_reference")
+        return NO_REFERENCE
     value = min(scorer.sentence_score(answer, references).score / 100, 1.0)
     return Outcome("value", value, value, 1.0)

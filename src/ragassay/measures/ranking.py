@@ -121,6 +121,6 @@ def whole(values: ArrayLike, name: str) -> np.ndarray[tuple[int, ...], np.dtype[
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
     if array.size == 0:
         return np.zeros(0, np.int64)
-    if array.dtype.kind not in "bui" and not (array.dtype.kind == "f" and np.all(array == np.floor(array))):
+    if array.dtype.kind not in {"b", "u", "i"} and not (array.dtype.kind == "f" and np.all(array == np.floor(array))):
         raise ValueError(f"{name} must hold whole numbers, got dtype {array.dtype}")
     return array.astype(np.int64)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from ragassay.measures.outcome import Outcome
+from ragassay.measures.outcome import Outcome, best_of
 
 _KEPT = re.compile(rb"[a-z0-9]")
 _TABLE = bytes(code if _KEPT.match(bytes([code])) else 32 for code in range(256))
@@ -43,14 +43,14 @@ def rouge_l(answer: str, references: Iterable[str], split: Literal["none", "line
     """
     if split == "lines":
         own = _sentences(answer)
-        return _best(references, lambda text: _summary(own, _sentences(text)))
+        return best_of(_summary(own, _sentences(text)) for text in references)
     mine = words(answer)
 
     def score(text: str) -> Outcome:
         theirs = words(text)
         return _f1(_common(mine, theirs), len(mine), len(theirs))
 
-    return _best(references, score)
+    return best_of(map(score, references))
 
 
 def _rouge_n(answer: str, references: Iterable[str], n: int) -> Outcome:
@@ -61,21 +61,11 @@ def _rouge_n(answer: str, references: Iterable[str], n: int) -> Outcome:
         theirs = _grams(words(text), n)
         return _f1((mine & theirs).total(), size, theirs.total())
 
-    return _best(references, score)
+    return best_of(map(score, references))
 
 
 def _grams(tokens: Sequence[bytes], n: int) -> Counter[tuple[bytes, ...]]:
     return Counter(zip(*(tokens[at:] for at in range(n)), strict=False))
-
-
-def _best(references: Iterable[str], score: Callable[[str], Outcome]) -> Outcome:
-    """The outcome of the best reference, the first of equals."""
-    best: Outcome | None = None
-    for text in references:
-        found = score(text)
-        if best is None or (found.value or 0.0) > (best.value or 0.0):
-            best = found
-    return best or Outcome("missing", None, None, None, "no_reference")
 
 
 def _f1(shared: int, mine: int, theirs: int) -> Outcome:

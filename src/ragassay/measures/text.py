@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from ragassay.errors import UsageError
-from ragassay.measures.outcome import Outcome
+from ragassay.measures.outcome import NO_REFERENCE, Outcome, best_of
 
 Norm = Literal["squad", "musique", "unicode"]
 
@@ -86,8 +86,6 @@ def normalise_unicode(text: str) -> str:
 
 def _stream_safe(text: str) -> str:
     """The text with a joiner after every 30 combining marks in a row, so that normalisation stays linear (UAX 15)."""
-    if len(text) <= _LONGEST_MARKS:
-        return text
     pieces, marks = [], 0
     for char in text:
         marks = marks + 1 if unicodedata.combining(char) else 0
@@ -122,7 +120,7 @@ def exact_match(answer: str, references: Iterable[str], norm: Norm = "squad") ->
     normal = normaliser(norm)
     golds = _references([normal(text) for text in references], norm)
     if not golds:
-        return Outcome("missing", None, None, None, "no_reference")
+        return NO_REFERENCE
     value = float(normal(answer) in golds)
     return Outcome("value", value, value, 1.0)
 
@@ -135,17 +133,14 @@ def token_f1(answer: str, references: Iterable[str], norm: Norm = "squad") -> Ou
     """
     normal = normaliser(norm)
     golds = _references([normal(text) for text in references], norm)
-    if not golds:
-        return Outcome("missing", None, None, None, "no_reference")
     mine = Counter(normal(answer).split())
     size = mine.total()
-    best = Outcome("value", 0.0, 0.0, 1.0)
-    for gold in golds:
+
+    def score(gold: str) -> Outcome:
         theirs = Counter(gold.split())
-        score = f1_of_counts((mine & theirs).total(), size, theirs.total())
-        if best.numerator == 0.0 or (score.value or 0.0) > (best.value or 0.0):
-            best = score
-    return best
+        return f1_of_counts((mine & theirs).total(), size, theirs.total())
+
+    return best_of(map(score, golds))
 
 
 def f1_of_counts(shared: int, mine: int, theirs: int) -> Outcome:

@@ -33,7 +33,7 @@ def extreme_ranks(query: Ints, first: Ints, last: Ints, grade: Ints, *, best: bo
 
 def _side(grade: Ints) -> Ints:
     """0 for positive grades, 1 for negative ones, 2 for grade 0."""
-    result: Ints = np.where(grade > 0, 0, np.where(grade < 0, 1, 2)).astype(np.int64)
+    result: Ints = np.where(grade > 0, 0, np.where(grade < 0, 1, 2))
     return result
 
 

@@ -61,17 +61,20 @@ def ratio_interval(
     numerator - ratio * denominator. Undefined with fewer than 2 clusters or a denominator that sums to 0.
     """
     n = len(numerators)
-    _check(level, n, len(denominators), None if clusters is None else len(clusters))
+    _check_level(level)
+    for name, other in (("denominators", denominators), ("clusters", clusters)):
+        if other is not None and len(other) != n:
+            raise ValueError(f"{n} values, but {len(other)} {name}")
     top, bottom = math.fsum(numerators), math.fsum(denominators)
     if not (math.isfinite(top) and math.isfinite(bottom)):
         raise ValueError("an interval over values that are not all finite")
     groups = _sums(numerators, denominators, clusters)
     size = len(groups)
     if n == 0 or bottom == 0:
-        return Interval(None, None, None, level, n, size, "student_t", "no_values")
+        return _undefined("student_t", "no_values", level, n, size)
     ratio = top / bottom
     if size < 2:
-        return Interval(ratio, None, None, level, n, size, "student_t", "fewer_than_2_clusters")
+        return _undefined("student_t", "fewer_than_2_clusters", level, n, size)._replace(estimate=ratio)
     if within is not None and _at_end(numerators, denominators, within):
         return _exact_at_end(ratio, level, n, size, within)
     squares = math.fsum((num - ratio * den) ** 2 for num, den in groups)
@@ -87,15 +90,15 @@ def wilson(successes: int, trials: int, level: float = 0.95) -> Interval:
     """Wilson's score interval for a proportion of independent trials; undefined for no trials."""
     _check_counts(successes, trials, level)
     if trials == 0:
-        return Interval(None, None, None, level, 0, 0, "wilson", "no_trials")
+        return _undefined("wilson", "no_trials", level, 0, 0)
     from scipy.special import ndtri
 
     z = float(ndtri(0.5 + level / 2))
     share = successes / trials
     middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
     spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)) / (1 + z * z / trials)
-    low = 0.0 if successes == 0 else max(0.0, middle - spread)
-    high = 1.0 if successes == trials else min(1.0, middle + spread)
+    low = 0.0 if successes == 0 else middle - spread
+    high = 1.0 if successes == trials else middle + spread
     return Interval(share, low, high, level, trials, trials, "wilson")
 
 
@@ -103,13 +106,17 @@ def clopper_pearson(successes: int, trials: int, level: float = 0.95) -> Interva
     """The exact interval for a proportion, never too narrow: the one for gates; undefined for no trials."""
     _check_counts(successes, trials, level)
     if trials == 0:
-        return Interval(None, None, None, level, 0, 0, "clopper_pearson", "no_trials")
+        return _undefined("clopper_pearson", "no_trials", level, 0, 0)
     from scipy.special import betaincinv
 
     tail, failures = (1 - level) / 2, trials - successes
     low = 0.0 if successes == 0 else float(betaincinv(successes, failures + 1, tail))
     high = 1.0 if failures == 0 else float(betaincinv(successes + 1, failures, 1 - tail))
     return Interval(successes / trials, low, high, level, trials, trials, "clopper_pearson")
+
+
+def _undefined(method: str, reason: str, level: float, n: int, clusters: int) -> Interval:
+    return Interval(None, None, None, level, n, clusters, method, reason)
 
 
 def _student(level: float, degrees: int) -> float:
@@ -145,15 +152,12 @@ def _exact_at_end(ratio: float, level: float, n: int, size: int, within: tuple[f
     return Interval(ratio, low, high, level, n, size, "exact_at_end")
 
 
-def _check(level: float, n: int, *others: int | None) -> None:
+def _check_level(level: float) -> None:
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, got {level}")
-    for other in others:
-        if other is not None and other != n:
-            raise ValueError(f"{n} values, but {other} denominators or clusters")
 
 
 def _check_counts(successes: int, trials: int, level: float) -> None:
-    _check(level, 0)
+    _check_level(level)
     if not 0 <= successes <= trials:
         raise ValueError(f"successes must lie in 0..trials, got {successes} of {trials}")

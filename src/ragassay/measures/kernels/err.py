@@ -6,7 +6,7 @@ import numpy as np
 
 from ragassay.errors import InputError, UsageError
 from ragassay.measures.kernels.parts import Parts
-from ragassay.measures.lists import Lists, running, summed
+from ragassay.measures.lists import Lists, places, summed
 from ragassay.measures.spelling import Measure
 
 
@@ -20,7 +20,7 @@ def err(lists: Lists, measure: Measure) -> Parts:
         raise UsageError(f"{measure} does not say the greatest grade", hint="as in err(max=3)@10; gdeval has max=4")
     top = lists.cut(measure.cutoff)
     found = top.rows(top.grade > 0)
-    seen = max(lists.label_grade.max(initial=0), found.grade.max(initial=0))
+    seen = max(lists.label_grade.max(initial=1), found.grade.max(initial=1))
     if seen > int(greatest):
         raise InputError(f"grade {seen} is above max={greatest}", hint="give the greatest grade of the rubric")
     stop = (np.exp2(found.grade) - 1.0) * 2.0 ** -float(greatest)
@@ -34,10 +34,10 @@ def _running_product(factors: np.ndarray, query: np.ndarray, queries: int) -> np
 
     Works place by place, so that it takes as many passes as the longest list has positive rows.
     """
-    place = running(np.ones(len(query), bool), query, queries)
+    place = places(query, queries)
     result = np.ones(len(query))
-    order = np.argsort(place, kind="stable")
-    ends = np.cumsum(np.bincount(place, minlength=1))
+    order = np.argsort(place)
+    ends = np.cumsum(np.bincount(place))
     for nth in range(2, len(ends)):
         rows = order[ends[nth - 1] : ends[nth]]
         result[rows] = result[rows - 1] * factors[rows - 1]

@@ -20,7 +20,7 @@ def persistence(measure: Measure) -> float:
 
 def share_of_greatest(lists: Lists, greatest: int) -> Floats:
     """grade / greatest of each row, 0 for negative ones; an error when a grade is above it."""
-    top = max(lists.label_grade.max(initial=0), lists.grade.max(initial=0))
+    top = max(lists.label_grade.max(initial=1), lists.grade.max(initial=1))
     if top > greatest:
         raise InputError(f"grade {top} is above max={greatest}", hint="give the greatest grade of the rubric")
     return np.maximum(lists.grade, 0) / greatest
