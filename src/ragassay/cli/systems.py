@@ -26,8 +26,8 @@ from ragassay.run.systems.python import PythonSystem, load_callable
 from ragassay.run.systems.reference import ReferenceSystem
 from ragassay.run.systems.replay import ReplaySystem
 
-GIVEN = frozenset({"documents", "passages", "function", "clock", "own_loop", "folder", "as_of", "kind", "texts"})
-"""Parameters that no settings file can hold."""
+GIVEN = frozenset({"function", "clock", "own_loop", "folder", "as_of", "kind", "texts", "target", "retrieval"})
+"""Parameters that no settings file can hold, or not as they are."""
 KINDS: dict[str, Callable[..., System]] = {
     "reference": ReferenceSystem,
     "python": PythonSystem,
@@ -171,7 +171,8 @@ def _make(
     for _ in arguments:  # what is given by place no key may give again
         parameters.pop(next(iter(parameters)))
     parameters |= more or {}
-    known = [name for name in parameters if name not in GIVEN]
+    bound = kind.keywords if isinstance(kind, partial) else {}
+    known = [name for name in parameters if name not in GIVEN and name not in bound]
     takes_any = more is None and _is_open(kind)
     for key in rest:
         if key not in known and not takes_any:
@@ -211,7 +212,7 @@ def _is_rest(parameter: inspect.Parameter) -> bool:
 def _unknown_key(key: str, known: list[str]) -> UsageError:
     close = difflib.get_close_matches(key, known, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"known keys: {', '.join(sorted(known))}"
-    other = next((name for name, one in KINDS.items() if key in _parameters(one)), None)
+    other = next((name for name, one in KINDS.items() if key not in GIVEN and key in _parameters(one)), None)
     if other is not None and not close:
         hint = f"it belongs to kind = {other!r}: take the line out; {hint}"
     return UsageError(f"unknown key {key!r}", field=key, hint=hint)
