@@ -20,7 +20,7 @@ _KEPT = 24 << 20
 _KEEP_FIRST = np.array([(1 << (8 * n)) - 1 for n in range(9)], np.uint64)
 _ODD = tuple(np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD))
 _WINDOW = PAD // 8
-_ODDS = np.cumprod(np.full(_WINDOW, _ODD[3]))
+_ODDS: Words = np.cumprod(np.full(_WINDOW, _ODD[3]), dtype=np.uint64)
 
 
 def keep_freed_memory() -> None:
@@ -93,7 +93,7 @@ def hashes(texts: Texts) -> Words:
     count = min(max(1, (longest + 7) // 8), _WINDOW)
     words = _masked(texts, count)
     words ^= words >> np.uint64(32)
-    mixed: Words = words @ _ODDS[:count] if count > 1 else words[:, 0] * _ODDS[0]
+    mixed: Words = np.matmul(words, _ODDS[:count]) if count > 1 else words[:, 0] * _ODDS[0]
     for nth in range(_WINDOW, (longest + 7) // 8):
         rows = np.flatnonzero(length > 8 * nth)
         part = word(texts, rows, nth)
