@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from ragassay.corpus import chains
+from ragassay.corpus import chains, decoration
 from ragassay.corpus.chains import Segment
 from ragassay.corpus.fold import Map, fold, joins
 from ragassay.corpus.fold import places as places_of
@@ -29,8 +28,8 @@ _MOST_PIECES = 8
 _MOST_SPANS = 32
 _SHORTEST = 12
 """Dense characters from which a text may differ by more than the length of its white space."""
-_MOST_DECORATION = 200
-_SHORTEST_LINE = 3
+_SHORTEST_NEAR, _SHORTEST_FAR = 24, 48
+"""A further slice, of the same document or of whole lines, and of another one: a name that stands in both is none."""
 _ELLIPSES = ("[...]", "[…]", "(...)", "(…)", "...", "…")
 Shape = Literal["slice", "decorated"]
 Reason = Literal["not_found", "ambiguous", "too_long"]
@@ -161,28 +160,32 @@ def pieces(
         return "not_found"
     if len(dense) > _MOST_PIECED:
         return "too_long"
-    taken, doubtful = _take(dense, texts, choices)
+    of = decoration.lines(wanted)
+    taken, doubtful = _take(dense, texts, choices, {edge for one in of for edge in (one.start, one.end)})
     if not taken:
         return "ambiguous" if doubtful else "not_found"
-    shape: Shape = "slice"
-    lines = _lines(wanted, dense)
-    taken = _snapped(taken, lines, len(dense))
-    headings = _headings(dense, lines, taken, texts)
-    if headings:
-        shape, taken = "decorated", sorted([*taken, *headings])
-    foreign = _decoration(dense, lines, taken, names)
-    matched = sum(one.length for one in taken)
-    if foreign:
-        shape = "decorated"
-    if matched < floor * (len(dense) - foreign):
+
+    def find(number: int, line: str) -> int | None:
+        document = texts.places.text(number)
+        at = document.find(line)
+        alone = at >= 0 and document.find(line, at + 1) < 0 and texts.parts(number, at, len(line)) == (0, 0)
+        return at if alone else None
+
+    home = max(taken, key=lambda one: one.length).text
+    left = decoration.strip(dense, of, taken, find, names(home))
+    matched = sum(one.length for one in left.taken)
+    total = len(dense) - left.foreign
+    if matched < floor * total:
         return "ambiguous" if doubtful else "not_found"
-    sources = _sources(taken, texts)
+    sources = _sources(left.taken, texts)
     if not sources or len(sources) > _MOST_SPANS:
         return "not_found"
-    return Aligned(sources, int(10_000 * matched / (len(dense) - foreign)) / 10_000, shape)
+    return Aligned(sources, int(10_000 * matched / total) / 10_000, "decorated" if left.decorated else "slice")
 
 
-def _take(dense: str, texts: Texts, choices: Callable[[int], int]) -> tuple[list[Segment], bool]:
+def _take(
+    dense: str, texts: Texts, choices: Callable[[int], int], edges_of_lines: set[int]
+) -> tuple[list[Segment], bool]:
     """Segments in the order of the text, none over another; and whether places that fit equally were left out."""
     blocks = [one for one in texts.places.blocks(dense) if choices(one.text)]
     taken: list[Segment] = []
@@ -196,9 +199,12 @@ def _take(dense: str, texts: Texts, choices: Callable[[int], int]) -> tuple[list
         open_parts.remove(part)
         home = {one.text for one in taken}
         chain, rival = chains.best(dense, blocks, part, texts.places.text, choices, home)
+        size = sum(one.length for one in chain)
+        lines = bool(chain) and {chain[0].start, chain[-1].end} <= edges_of_lines
+        least = _SHORTEST_NEAR if lines or (chain and chain[0].text in home) else _SHORTEST_FAR
         if rival:
             waiting.append(part)
-        elif chain:
+        elif chain and (not taken or size >= least):
             chain = [kept for one in chain if (kept := _trim(one, texts))]
             taken = sorted([*taken, *chain])
             edges = [low, *(edge for one in chain for edge in (one.start, one.end)), high]
@@ -212,59 +218,6 @@ def _trim(one: Segment, texts: Texts) -> Segment | None:
     front, back = texts.parts(one.text, one.at, one.length)
     length = one.length - front - back
     return Segment(one.start + front, one.end - back, one.text, one.at + front) if length > 0 else None
-
-
-def _lines(wanted: str, dense: str) -> list[int]:
-    """Where, in the dense form, lines begin; the first one at 0, and the length at the end."""
-    starts, at = [], 0
-    for line in wanted.splitlines():
-        starts.append(at)
-        at += len(fold(line))
-    return sorted({*starts, 0, len(dense)})
-
-
-def _snapped(taken: list[Segment], lines: list[int], length: int) -> list[Segment]:
-    """The first and the last segment without the few characters by which they reach into a line that is not theirs."""
-    first = taken[0]
-    edge = next((one for one in lines if first.start < one < first.start + GRAM and one < first.end), None)
-    if first.start > 0 and first.start not in lines and edge is not None:
-        taken = [Segment(edge, first.end, first.text, first.at + edge - first.start), *taken[1:]]
-    last = taken[-1]
-    edge = next((one for one in reversed(lines) if last.end - GRAM < one < last.end and one > last.start), None)
-    if last.end < length and last.end not in lines and edge is not None:
-        taken = [*taken[:-1], Segment(last.start, edge, last.text, last.at)]
-    return taken
-
-
-def _headings(dense: str, lines: list[int], taken: list[Segment], texts: Texts) -> list[Segment]:
-    """Whole lines before the first segment that stand once in its document: headings that the text was given."""
-    first = taken[0]
-    document = texts.places.text(first.text)
-    made = []
-    for start, end in pairwise(lines):
-        if end > first.start:
-            break
-        line = dense[start:end]
-        at = document.find(line) if end - start >= _SHORTEST_LINE else -1
-        if at >= 0 and document.find(line, at + 1) < 0 and texts.parts(first.text, at, len(line)) == (0, 0):
-            made.append(Segment(start, end, first.text, at))
-    return made
-
-
-def _decoration(dense: str, lines: list[int], taken: list[Segment], names: Callable[[int], set[str]]) -> int:
-    """How many characters at the ends, at most 200 and at most half, are no part of the text: whole lines or a name."""
-    covered, total = sum(one.length for one in taken), 0
-    home = [one for one in taken if one.length >= GRAM] or taken
-    front = _uncovered(0, home[0].start, taken)
-    if home[0].start in lines or dense[: home[0].start].rstrip(":|->.,;/") in names(home[0].text):
-        total += front
-    if home[-1].end in lines:
-        total += len(dense) - home[-1].end
-    return total if total <= min(_MOST_DECORATION, covered) else 0
-
-
-def _uncovered(low: int, high: int, taken: list[Segment]) -> int:
-    return high - low - sum(one.length for one in taken if low <= one.start and one.end <= high)
 
 
 def _sources(taken: list[Segment], texts: Texts) -> tuple[Found, ...]:

@@ -15,7 +15,8 @@ _MOST_BLOCKS = 64
 _LONGEST_GAP = 256
 _LONGEST_END = 32
 _SHORTEST_FILL = 3
-_SLACK = 64
+_SLACK, _LONG = 32, 24
+"""How far off its place in a chain a short stretch may be; one of 24 characters may be as far as the anchor is long."""
 _MARGIN = 0.02
 """A chain that covers this part less than the best one fits as well as it."""
 
@@ -110,9 +111,9 @@ def _overlap(one: Segment, other: Segment) -> bool:
 def _chain(anchor: Segment, segments: Sequence[Segment]) -> Chain:
     """The anchor and, longest first, whatever stands in order with all that is in the chain, and not far off."""
     chain = [anchor]
-    slack = max(_SLACK, anchor.length)
     near = anchor.at - anchor.start
     for one in segments:
+        slack = anchor.length if one.length >= _LONG else _SLACK
         if abs(one.at - one.start - near) <= slack and (fitting := _fit(one, chain)):
             chain = sorted([*chain, fitting])
     return chain

@@ -1,0 +1,152 @@
+"""Chunks of LangChain's and LlamaIndex's own splitters, given back as bare texts: how many are tied to their places.
+
+    python -m bench.resolution [clapnq] [musique] [wice]        (all three without names)
+
+Each page is split by each splitter as it comes; ragassay gets the text of the chunk and nothing else. *Repeated*
+chunks stand in several places of the corpus (a menu, a short sentence), which no text can tell apart; the column *named*
+counts what is tied if the document is named as well. Every tied chunk is checked by other means than ours: it must come from
+the page that it was cut from, and what stands in its places must be its text (`same_text`); where the splitter says
+at which character a chunk begins, its places must begin there. RESOLUTION_DATA names the folder of the data sets.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.splitters import READERS, Chunk, Page, pages, splitters
+from rapidfuzz import fuzz
+
+from ragassay.corpus import FLOOR, Resolved, Resolver
+from ragassay.records.document import Document, DocumentRef
+
+DATA = Path(os.environ.get("RESOLUTION_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+SAME = 90.0
+
+
+class Checked(NamedTuple):
+    """What became of one chunk."""
+
+    outcome: str
+    """exact, aligned, repeated, or why it is unresolved."""
+    score: float | None
+    named: bool
+    """Tied, if its document is named as well."""
+    wrong: str
+    """What is wrong about its places; empty if nothing is."""
+
+
+def documents(of: Iterable[Page]) -> list[Document]:
+    """The pages as a corpus that everybody may read."""
+    return [
+        Document(
+            document_id=one.id,  # type: ignore[arg-type]
+            version="1",
+            text=one.text,
+            title=one.title or None,
+            tenants=("*",),
+            parser="p",
+            normaliser="n",
+        )
+        for one in of
+    ]
+
+
+def bare(text: str) -> str:
+    """Letters, digits and marks only, in NFKC; replacement characters left out."""
+    kept = unicodedata.normalize("NFKC", text).replace("\ufffd", "")
+    return "".join(char for char in kept if not char.isspace() and unicodedata.category(char) not in ("Cf", "Cc"))
+
+
+def same_text(chunk: str, places: str) -> bool:
+    """Whether what stands in the places is the chunk: nine tenths of it, or half of it behind what was put in front."""
+    wanted, found = bare(chunk), bare(places)
+    behind = bool(found) and wanted.endswith(found) and 2 * len(found) >= len(wanted)
+    return wanted == found or behind or (bool(found) and fuzz.ratio(wanted, found) >= SAME)
+
+
+def check(chunk: Chunk, resolver: Resolver, texts: Mapping[str, str]) -> Checked:
+    """Resolve one chunk with and without the name of its document, and compare."""
+    found = resolver.by_text(chunk.text)
+    home = DocumentRef(document_id=chunk.page, version="1")  # type: ignore[arg-type]
+    named = resolver.by_text(chunk.text, within=[home])
+    outcome = found.resolution if found.sources else "repeated" if found.reason == "ambiguous" else found.reason
+    wrong = [_wrong(one, chunk, texts) for one in (found, named) if one.sources]
+    return Checked(outcome, found.score, bool(named.sources), "; ".join(filter(None, wrong)))
+
+
+def _wrong(found: Resolved, chunk: Chunk, texts: Mapping[str, str]) -> str:
+    first = found.sources[0].document_id
+    own = [one for one in found.sources if one.document_id == first]
+    if chunk.page not in {one.document_id for one in found.sources}:
+        return "another page"
+    if not same_text(chunk.text, "".join(texts[one.document_id][one.start : one.end] for one in own)):
+        return "another text"
+    if chunk.start is not None and len(own) == 1:
+        lead = len(chunk.text) - len(chunk.text.lstrip().lstrip("\ufffd").lstrip())
+        between = texts[chunk.page][min(chunk.start, own[0].start) : max(chunk.start + lead, own[0].start)]
+        if between.strip().strip("\ufffd") and own[0].start != chunk.start + lead:
+            return "another start"
+    return ""
+
+
+def measure(names: Iterable[str], data: Path = DATA, most: int | None = None) -> dict[tuple[str, str], list[Checked]]:
+    """(data set, splitter) -> what became of each chunk; of `most` chunks chosen at random, if it is given."""
+    made: dict[tuple[str, str], list[Checked]] = {}
+    every = splitters()
+    for name in names:
+        of = pages(data, name)
+        texts = {one.id: one.text for one in of}
+        resolver = Resolver(documents(of), floor=FLOOR)
+        for splitter, split in every.items():
+            chunks = [chunk for page in of for chunk in split(page) if bare(chunk.text)]
+            if most is not None and len(chunks) > most:
+                chunks = random.Random(5).sample(chunks, most)
+            made[name, splitter] = [check(one, resolver, texts) for one in chunks]
+    return made
+
+
+HEADS = ("chunks", "exact", "aligned", "lowest", "repeated", "lost", "tied %", "once %", "named %", "wrong")
+
+
+def row(label: str, results: Iterable[Checked]) -> str:
+    """One line of the table: counts, then the tied part of all, of those that stand once, and of all if named."""
+    every = list(results)
+    counts = Counter(one.outcome for one in every)
+    tied, once = counts["exact"] + counts["aligned"], len(every) - counts["repeated"]
+    lowest = min((one.score for one in every if one.score is not None), default=None)
+    shares = (tied / len(every), tied / max(1, once), sum(one.named for one in every) / len(every))
+    cells = [len(every), counts["exact"], counts["aligned"], "" if lowest is None else f"{lowest:.3f}"]
+    cells += [counts["repeated"], once - tied, *(f"{100 * one:.2f}" for one in shares)]
+    return line(label, *cells, sum(bool(one.wrong) for one in every))
+
+
+def line(label: str, *cells: object) -> str:
+    """Cells under their heads."""
+    return f"{label:44}" + "".join(f"{one!s:>9}" for one in cells)
+
+
+def main(names: list[str]) -> int:
+    """Print the table; 1 if any chunk was tied to a wrong place."""
+    started = time.perf_counter()
+    results = measure(names or list(READERS))
+    print(line("data and splitter", *HEADS))
+    for (name, splitter), every in results.items():
+        print(row(f"{name} {splitter}", every))
+    for name in dict.fromkeys(name for name, _ in results):
+        print(row(f"{name}, all", [one for (own, _), every in results.items() if own == name for one in every]))
+    together = [one for every in results.values() for one in every]
+    print(row("all", together))
+    print(f"wrong: {dict(Counter(one.wrong for one in together if one.wrong))}; {time.perf_counter() - started:.0f} s")
+    return int(any(one.wrong for one in together))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
