@@ -2,13 +2,13 @@
 
 from ragassay.corpus.access import Standing, standing, visible
 from ragassay.corpus.align import FLOOR, floor_of, rule
-from ragassay.corpus.build import build, load
+from ragassay.corpus.build import build, load, load_skipped
 from ragassay.corpus.folder import read_folder
 from ragassay.corpus.formats import FORMATS, detect, read
 from ragassay.corpus.jsonl import read_jsonl
 from ragassay.corpus.reading import Reading
 from ragassay.corpus.resolve import Resolved, Resolver
-from ragassay.corpus.segment import CHUNKERS, chunk, load_passages, segment
+from ragassay.corpus.segment import CHUNKERS, chunk, load_passages, parameters_of, segment
 
 __all__ = [
     "CHUNKERS",
@@ -24,6 +24,8 @@ __all__ = [
     "floor_of",
     "load",
     "load_passages",
+    "load_skipped",
+    "parameters_of",
     "read",
     "read_folder",
     "read_jsonl",

@@ -9,7 +9,7 @@ import msgspec
 
 from ragassay.errors import InputError, IntegrityError
 from ragassay.records.base import Digest
-from ragassay.records.document import Corpus, CorpusEntry, Document
+from ragassay.records.document import Corpus, CorpusEntry, Document, SkippedLine
 
 if TYPE_CHECKING:
     from ragassay.store import Store
@@ -26,12 +26,13 @@ def build(
     """Store documents as an immutable corpus under the ref `corpus/NAME`; the digest is that of the Corpus record.
 
     `default_tenants` is written into each document that names no tenants, and recorded. `mode` referenced stores
-    digests only. Raw bytes of lossy documents are taken from the `Reading` that a reader returned. The same set of
-    documents gives the same `Corpus.digest` in any order.
+    digests only. Raw bytes of lossy documents, and the lines that were left out, are taken from the `Reading` that a
+    reader returned. The same set of documents gives the same `Corpus.digest` in any order.
 
     Raises InputError for no documents, one (document_id, version) twice, or raw bytes that nobody has.
     """
     raws: dict[Digest, bytes] = getattr(documents, "raws", {})
+    skipped: list[SkippedLine] = getattr(documents, "skipped", [])
     if default_tenants is None:
         default_tenants = getattr(documents, "default_tenants", None)
     tenants = tuple(default_tenants) if default_tenants is not None else None
@@ -45,6 +46,8 @@ def build(
         mode=mode,
         blob=store.put_lines(kept) if mode == "embedded" else store.put_lines(entries),
         default_tenants=tenants,
+        skipped_lines=len(skipped) or None,
+        skipped=store.put_lines(skipped) if skipped else None,
     )
     digest = store.put_record(corpus)
     store.set_ref(f"corpus/{name}", digest, kind="corpus")
@@ -73,6 +76,11 @@ def load_entries(store: Store, corpus: Corpus) -> list[CorpusEntry]:
     entries = list(store.get_lines(CorpusEntry, corpus.blob))
     _verify(corpus, entries)
     return entries
+
+
+def load_skipped(store: Store, corpus: Corpus) -> list[SkippedLine]:
+    """What was left out when the corpus was read, in the order of reading."""
+    return list(store.get_lines(SkippedLine, corpus.skipped)) if corpus.skipped is not None else []
 
 
 def _verify(corpus: Corpus, entries: list[CorpusEntry]) -> None:
