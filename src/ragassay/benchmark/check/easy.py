@@ -19,6 +19,7 @@ from ragassay.benchmark.check.model import Finding, Place
 from ragassay.records.document import Document
 
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.{1,500}?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 _FEWEST_COPIED_WORDS = 5
 _FEWEST_ANSWER_SIGNS = 3
 _NO_ANSWER = frozenset({"yes", "no", "true", "false"})
@@ -36,47 +37,46 @@ def headings(document: Document) -> list[str]:
     return [*((document.title,) if document.title else ()), *_HEADING.findall(document.text)]
 
 
+def content(text: str) -> str:
+    """The words of a text in the form in which they are compared, without a possessive 's."""
+    return same_words(_POSSESSIVE.sub(" ", text))
+
+
 def copied(asked: Sequence[Question], library: Library, limits: Limits) -> list[Copied]:
     """The questions of the benchmark that are copied from a heading or from the text of their own evidence."""
-    own = [one for one in asked if not one.foreign]
-    about: dict[tuple[str, str], list[Question]] = defaultdict(list)
-    for one in own:
-        for key in {(each.document.document_id, each.document.version) for each in one.relevant if each.document}:
-            about[key].append(one)
-    wanted = {word for one in own for word in one.text.split()}
+    own: dict[str, list[str]] = {one.case.query_id: content(one.case.query).split() for one in asked if not one.foreign}
+    wanted = {word for words in own.values() for word in words}
+    about: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in asked:
+        for each in one.relevant if not one.foreign else ():
+            about[each.label.document_id, each.document.version if each.document else ""].append(one.case.query_id)
     spread: Counter[str] = Counter()
-    headed: list[tuple[Question, str, frozenset[str]]] = []
+    headed: list[tuple[str, str, frozenset[str]]] = []
     found: dict[str, str] = {}
     for document in library.documents:
-        text = same_words(document.text)
-        spread.update(wanted.intersection((text + " " + same_words(document.title or "")).split()))
-        asking = about.get((document.document_id, document.version), ())
-        lines = [(line, frozenset(same_words(line).split())) for line in headings(document)] if asking else []
-        for one in asking:
-            headed.extend((one, line, known) for line, known in lines if known.intersection(one.text.split()))
-            if len(one.text.split()) >= _FEWEST_COPIED_WORDS and f" {one.text} " in f" {text} ":
-                found[one.case.query_id] = f"text of {document.document_id}"
-    weights = _weights(spread, len(library.documents))
+        text = content(document.text)
+        spread.update(wanted.intersection(f"{text} {content(document.title or '')}".split()))
+        asking = sorted(set(about.get((document.document_id, document.version), ())))
+        lines = [(line, frozenset(content(line).split())) for line in headings(document)] if asking else []
+        for name in asking:
+            headed.extend((name, line, words) for line, words in lines if not words.isdisjoint(own[name]))
+            if len(own[name]) >= _FEWEST_COPIED_WORDS and f" {' '.join(own[name])} " in f" {text} ":
+                place = f"text of {document.document_id}"
+                found[name] = min(found.get(name, place), place)
+    weights = {word: _weight(spread[word], len(library.documents)) for word in wanted}
     best: dict[str, tuple[float, str]] = {}
-    for one, line, known in headed:
-        mine = sorted(set(one.text.split()))
-        total = math.fsum(weights(word) for word in mine)
-        share = math.fsum(weights(word) for word in mine if word in known) / total if total else 0.0
+    for name, line, held in headed:
+        mine = sorted(set(own[name]))
+        share = math.fsum(weights[word] for word in mine if word in held) / math.fsum(weights[word] for word in mine)
         if share >= limits.heading:
-            best[one.case.query_id] = max(best.get(one.case.query_id, (0.0, "")), (share, line))
+            best[name] = max(best.get(name, (0.0, "")), (share, line))
     found |= {name: f"heading {line!r}, {share:.0%}" for name, (share, line) in best.items()}
     return [Copied(name, detail) for name, detail in sorted(found.items())]
 
 
-class _weights:  # noqa: N801  a function that remembers
-    """Weight of a word by the number of documents that hold it."""
-
-    def __init__(self, spread: Counter[str], documents: int) -> None:
-        self._spread, self._documents = spread, documents
-
-    def __call__(self, word: str) -> float:
-        held = self._spread[word]
-        return math.log(1 + (self._documents - held + 0.5) / (held + 0.5))
+def _weight(held: int, documents: int) -> float:
+    """Weight of a word that so many of the documents hold; above 0."""
+    return math.log(1 + (documents - held + 0.5) / (held + 0.5))
 
 
 def easy(asked: Sequence[Question], found: Sequence[Copied]) -> list[Finding]:
@@ -103,7 +103,9 @@ def easy(asked: Sequence[Question], found: Sequence[Copied]) -> list[Finding]:
 def _answered(asked: Sequence[Question]) -> Iterator[tuple[Question, str]]:
     for one in asked:
         for answer in one.case.answers if not one.foreign else ():
-            words = same_words(answer.text)
-            if len(words) >= _FEWEST_ANSWER_SIGNS and words not in _NO_ANSWER and f" {words} " in f" {one.text} ":
+            words = content(answer.text)
+            if len(words) < _FEWEST_ANSWER_SIGNS or words in _NO_ANSWER:
+                continue
+            if f" {words} " in f" {content(one.case.query)} ":
                 yield one, answer.text
                 break

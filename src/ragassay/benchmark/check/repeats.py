@@ -187,9 +187,14 @@ def _near(asked: Sequence[Question], groups: Groups, limits: Limits) -> tuple[li
             for one, other in _partners(first[context], second[context], groups):
                 if len(places) >= limits.listed_pairs:
                     return list(places.values()), True
-                place = _pair(one, other, f"{pair.similarity:.2f}")
+                place = _pair(one, other, f"{pair.similarity:.2f}{_opposed(one, other)}")
                 places[str(place.query_id), str(place.other), place.other_side or ""] = place
     return list(places.values()), joined.stopped
+
+
+def _opposed(one: Question, other: Question) -> str:
+    """What to read first: a pair of which only one can be answered."""
+    return ", only one answerable" if (one.case.answerable == "no") != (other.case.answerable == "no") else ""
 
 
 def _partners(some: Bucket, others: Bucket, groups: Groups) -> Iterator[tuple[Question, Question]]:

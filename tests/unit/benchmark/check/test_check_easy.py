@@ -83,7 +83,8 @@ def test_a_question_that_holds_its_answer_as_whole_words(hands: Any) -> None:
             hands.case("yes", "Yes or no, is it on?", **answers("yes")),
             hands.case("short", "Is it 5 or 6?", **answers("5")),
             hands.case("other", "Who?", **answers("Ann")),
+            hands.case("owner", "Who was England’s king?", **answers("England")),
             hands.case("signs", "Really?!", **answers("?!")),
         ]
     )
-    assert hands.places(found, "answer_in_question") == ["held (batman, forever)"]
+    assert hands.places(found, "answer_in_question") == ["held (batman, forever)", "owner (England)"]

@@ -76,14 +76,11 @@ def test_clapnq(shared_data: Path, tmp_path: Path) -> None:
     assert found.labelling.with_facts == 300
     assert (found.cases, found.labelling.documents) == (600, 597)
     query = {one.query_id: one.query for one in data.cases}
-    assert (
-        sorted(query[one] for one in named(found, "near_duplicate"))
-        == [
-            "what is the setting of black panther movie",
-            "where is the setting of black panther movie",
-        ]
-        or len(named(found, "near_duplicate")) == 2
-    )
+    pair = sorted(query[one] for one in named(found, "near_duplicate"))
+    assert pair == [
+        "what are the sirens in o brother where art thou",
+        "who are the sirens in brother where art thou",
+    ]
 
 
 def test_musique_holds_one_question_twice(shared_data: Path, tmp_path: Path) -> None:

@@ -59,6 +59,14 @@ def test_nearly_equal_questions_are_suspects_and_declared_paraphrases_are_not(ha
     assert "near_duplicate" not in hands.levels(declared)
 
 
+def test_of_nearly_equal_questions_those_with_opposite_answerability_are_marked(hands: Any) -> None:
+    no = {"evidence": [], "answerable": "no"}
+    opposed = hands.run([hands.case("a", NEAR[0]), hands.case("b", NEAR[1], **no)])
+    assert hands.places(opposed, "near_duplicate")[0].endswith(", only one answerable)")
+    agreed = hands.run([hands.case("a", NEAR[0], **no), hands.case("b", NEAR[1], **no)])
+    assert "answerable" not in hands.places(agreed, "near_duplicate")[0]
+
+
 def test_a_changed_name_is_another_question(hands: Any) -> None:
     found = hands.run([
         hands.case("a", "What is the capital of France?"), hands.case("b", "What is the capital of Finland?")
