@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import json
 import os
 import re
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from ragassay.cli.systems import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -73,16 +76,41 @@ def test_the_cases_that_the_page_shows_are_cases_of_the_example_project(tmp_path
     assert "NOT found" not in done.stdout
 
 
-def test_the_settings_of_systems_that_the_page_shows_are_read(tmp_path: Path) -> None:
+TRACE = {"query_id": "q", "repeat": 0, "as_of": "2026-06-01T00:00:00Z"}
+FILES_OF_THE_PAGE = {
+    "run.jsonl": json.dumps(TRACE),
+    "bm25.run.txt": "q Q0 limits.md 1 2.5 x\n",
+    "my_rag.py": "pass\n",
+}
+LIBRARIES = {"langchain": "langchain_core", "llamaindex": "llama_index", "haystack": "haystack"}
+MODULES = {
+    "langchain": "from langchain_core.retrievers import BaseRetriever\nclass Mine(BaseRetriever):\n"
+    "    def _get_relevant_documents(self, query):\n        return []\nretriever = Mine()\n",
+    "llamaindex": "from llama_index.core.retrievers import BaseRetriever\nclass Mine(BaseRetriever):\n"
+    "    def _retrieve(self, query_bundle):\n        return []\nretriever = Mine()\n",
+    "haystack": "from haystack import Document, component\n@component\nclass Mine:\n"
+    "    @component.output_types(documents=list[Document])\n    def run(self, query: str):\n        return {}\n"
+    "retriever = Mine()\n",
+}
+
+
+def test_the_settings_of_systems_that_the_page_shows_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (ROOT / "docs" / "systems.md").read_text("utf-8")
     assert typed("ragassay init p", tmp_path).returncode == 0
     toml = tmp_path / "p" / "ragassay.toml"
     text = toml.read_text("utf-8")
     head, tail = text[: text.index("[system]")], text[text.index("[run]") :]
-    (tmp_path / "p" / "my_module.py").write_text("def answer(request):\n    return []\n")
-    shown = blocks(page, "toml")
-    assert {re.search(r'kind = "(\w+)"', one)[1] for one in shown} == {"python", "http", "reference"}  # type: ignore[index]
-    for one in shown:
+    for name, content in FILES_OF_THE_PAGE.items():
+        (tmp_path / "p" / name).write_text(content)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("RAG_TOKEN", "token")
+    monkeypatch.setenv("CHAT_KEY", "key")
+    shown = {re.search(r'kind = "(\w+)"', one)[1]: one for one in blocks(page, "toml")}  # type: ignore[index]
+    assert set(shown) == set(KINDS)
+    for kind, one in shown.items():
+        if (module := LIBRARIES.get(kind)) and importlib.util.find_spec(module) is None:
+            continue
+        (tmp_path / "p" / "my_module.py").write_text(MODULES.get(kind, "def answer(request):\n    return []\n"))
         toml.write_text(f"{head}{one}\n{tail}", "utf-8")
         done = typed("ragassay seal", tmp_path / "p")
         assert done.returncode == 0, done.stderr

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ragassay.errors import UsageError
 from ragassay.records.case import Turn
+from ragassay.run.account import current
 from ragassay.run.contract import Request
 from ragassay.run.systems.library import Entry, Found, LibrarySystem, UnreadableError, each, shape
 
@@ -14,6 +16,7 @@ from ragassay.run.systems.library import Entry, Found, LibrarySystem, Unreadable
 class LlamaIndexSystem(LibrarySystem):
     """A `BaseRetriever`, an index (which gets `top_k` of the request), a query engine, or a chat engine (gold history).
 
+    A chat engine has one memory, which each question sets to its own history: it is asked one question at a time.
     Place by default: the node's ref_doc_id, start_char_idx and end_char_idx, or metadata of our names. A query engine's
     `source_nodes` are its context; an answer of `Empty Response` is what LlamaIndex says when it found nothing, and
     stays a text: declare it among the abstention rules.
@@ -35,6 +38,7 @@ class LlamaIndexSystem(LibrarySystem):
             if settings.get(key) is not None:
                 raise UsageError("LlamaIndex takes a text and says where its parts are", field=key, hint="leave it out")
         super().__init__(target, **settings)
+        self._turn = asyncio.Lock()
 
     def accepts(self, found: Any) -> bool:
         """Whether this is one of the four."""
@@ -44,6 +48,22 @@ class LlamaIndexSystem(LibrarySystem):
     def takes_messages(self) -> bool:
         """Chat engines take earlier turns as messages."""
         return _kind(self.target) == "chat"
+
+    async def ask(self, request: Request) -> Any:
+        """As every object of a library; a chat engine, which has one memory, one question at a time."""
+        if _kind(self.target) != "chat":
+            return await super().ask(request)
+        with current().waiting():
+            await self._turn.acquire()
+        try:
+            return await super().ask(request)
+        finally:
+            self._turn.release()
+
+    async def aclose(self) -> None:
+        """Let go of the loop, if there was one."""
+        self._turn = asyncio.Lock()
+        await super().aclose()
 
     def _retriever(self, request: Request) -> Any:
         if _kind(self.target) == "index":

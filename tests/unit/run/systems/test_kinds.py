@@ -93,8 +93,10 @@ def test_what_is_wrong_names_its_key(section: dict[str, Any], field: str, messag
         ("langchain", "langchain_core", "runnable",
          "from langchain_core.runnables import RunnableLambda\nit = RunnableLambda(lambda text: text)\n"),
         ("llamaindex", "llama_index", "engine",
-         "from llama_index.core.chat_engine import SimpleChatEngine\nfrom llama_index.core.llms import MockLLM\n"
-         "def it():\n    return SimpleChatEngine.from_defaults(llm=MockLLM())\n"),
+         "from llama_index.core.llms import MockLLM\nfrom llama_index.core.query_engine import RetrieverQueryEngine\n"
+         "from llama_index.core.retrievers import BaseRetriever\nclass Empty(BaseRetriever):\n"
+         "    def _retrieve(self, query_bundle):\n        return []\n"
+         "def it():\n    return RetrieverQueryEngine.from_args(Empty(), llm=MockLLM())\n"),
         ("haystack", "haystack", "pipeline", "from haystack import Pipeline\nit = Pipeline()\n"),
     ],
 )  # fmt: skip

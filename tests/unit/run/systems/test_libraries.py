@@ -228,12 +228,24 @@ class TestLlamaIndex:
     def test_a_chat_engine_gets_the_gold_history(self) -> None:
         from llama_index.core.chat_engine import SimpleChatEngine
         from llama_index.core.llms import MockLLM
+        from llama_index.core.memory import ChatMemoryBuffer
 
-        system = LlamaIndexSystem(SimpleChatEngine.from_defaults(llm=MockLLM()))
+        memory = ChatMemoryBuffer.from_defaults(llm=MockLLM())
+        system = LlamaIndexSystem(SimpleChatEngine.from_defaults(llm=MockLLM(), memory=memory))
         said = ask(system, asked(history=HISTORY))["answer"]
         assert "What is rain?" in said
         assert said.index("What is rain?") < said.index("Water.") < said.index("Why?")
         assert system.identity.settings["history"] == "as messages"
+        others = [asked(f"Number {n}?", history=HISTORY if n % 2 else ()) for n in range(6)]
+
+        async def together() -> list[Any]:
+            found = await asyncio.gather(*map(system.ask, others))
+            await system.aclose()
+            return found
+
+        for request, response in zip(others, asyncio.run(together()), strict=True):
+            assert ("Water." in response["answer"]) == bool(request.history), "no history is another question's"
+            assert response["answer"].count("Number") == 1
         retriever = LlamaIndexSystem(self.retriever()).identity.settings["history"]
         assert retriever == "not passed: the object takes one text"
 
