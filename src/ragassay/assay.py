@@ -23,6 +23,7 @@ import ragassay.run
 import ragassay.score
 import ragassay.seal
 from ragassay.benchmark import Built
+from ragassay.corpus import Reading
 from ragassay.errors import RagassayError, UsageError
 from ragassay.measures import declaration
 from ragassay.measures import parse as parse_measure
@@ -63,6 +64,8 @@ class Frozen(NamedTuple):
     segmentation: Segmentation
     segmentation_digest: Digest
     passages: list[Passage]
+    reading: Reading | None = None
+    """What the reader said besides the documents, if one read them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +98,8 @@ def freeze_corpus(store: Store, documents: list[Document], *, name: str, chunker
     kept = ragassay.corpus.load(store, corpus)
     cut, cut_digest = ragassay.corpus.segment(store, corpus, kept, chunker=chunker, name=name, **sizes)
     passages = ragassay.corpus.load_passages(store, cut)
-    return Frozen(kept, corpus, corpus_digest, cut, cut_digest, passages)
+    reading = documents if isinstance(documents, Reading) else None
+    return Frozen(kept, corpus, corpus_digest, cut, cut_digest, passages, reading)
 
 
 def seal(store: Store, plan: Plan, frozen: Frozen, built: Built, identity: SystemIdentity) -> Sealed:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+from msgspec import to_builtins
 
 from ragassay.cli import talk
 from ragassay.cli.settings import FILE_NAME
 from ragassay.cli.workspace import corpus_of, open_store, open_workspace
-from ragassay.records.document import Corpus, Segmentation
+from ragassay.corpus import Reading, load_skipped
+from ragassay.records.document import Corpus, Segmentation, SkippedLine
+from ragassay.records.text import shown
 
 
 def add(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool = False) -> None:
@@ -24,6 +29,8 @@ def add(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool
     """
     workspace = open_workspace(config, store)
     frozen = corpus_of(workspace)
+    skipped = load_skipped(workspace.store, frozen.corpus)
+    reading = frozen.reading
     closed = sum(one.tenants is None for one in frozen.documents)
     lossy = sum(one.lossy for one in frozen.documents)
     result = {
@@ -34,17 +41,33 @@ def add(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool
         "segmentation": frozen.segmentation.identity(),
         "closed": closed,
         "lossy": lossy,
+        "format": reading.format if reading is not None else "",
+        "skipped": [to_builtins(one) for one in skipped],
+        "unread": reading.unread if reading is not None else [],
     }
     if json:
         talk.data_json(result)
     else:
         talk.data(f"corpus {result['name']}: {frozen.corpus.documents} documents, {frozen.corpus.digest}")
         talk.data(f"cut into {frozen.segmentation.passages} passages, {frozen.segmentation.identity()}")
+    _say_left_out(skipped, reading)
     if closed:
         talk.say(f"{closed} documents name no tenant: nobody may see them (default_tenants in [corpus] opens them)")
     if lossy:
         talk.say(f"{lossy} documents were not valid Unicode: stored with U+FFFD and marked lossy, raw bytes kept")
     talk.then("ragassay benchmark build", config, store)
+
+
+def _say_left_out(skipped: list[SkippedLine], reading: Reading | None) -> None:
+    """Every line that was left out by its place, and what was not read at all."""
+    if skipped:
+        talk.say(f"{len(skipped)} left out because they could not be read (on_error = skip):")
+        for one in skipped:
+            place = ":".join(str(part) for part in (one.file, one.line) if part is not None)
+            talk.say(f"  {shown(place, limit=200)}: {f'{one.field}: ' if one.field else ''}{one.reason}")
+    if reading is not None and reading.unread:
+        more = f" and {len(reading.unread) - 10} more" if len(reading.unread) > 10 else ""
+        talk.say(f"not read: {', '.join(shown(one) for one in reading.unread[:10])}{more}")
 
 
 def show(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool = False) -> None:
@@ -60,10 +83,11 @@ def show(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: boo
         Data as JSON on standard output.
     """
     opened = open_store(config, store)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for ref in opened.refs("corpus/"):
         corpus = opened.get_record(Corpus, ref.digest)
-        rows.append({"name": ref.name, "documents": corpus.documents, "mode": corpus.mode, "digest": corpus.digest})
+        row = {"name": ref.name, "documents": corpus.documents, "mode": corpus.mode, "digest": corpus.digest}
+        rows.append(row | ({"skipped": corpus.skipped_lines} if corpus.skipped_lines else {}))
     for ref in opened.refs("segmentation/"):
         cut = opened.get_record(Segmentation, ref.digest)
         rows.append({"name": ref.name, "passages": cut.passages, "chunker": cut.chunker, "digest": cut.identity()})

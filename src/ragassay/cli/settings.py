@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FILE_NAME = "ragassay.toml"
 MOST_BYTES = 1024 * 1024
 """Of a settings file; a larger one is something else."""
+CaseFormat = Literal["ragassay", "trec", "beir", "mteb", "ir_datasets", "squad", "csv", "ragas", "deepeval"]
 Version = Annotated[str, Meta(min_length=1, max_length=512)]
 
 
@@ -34,8 +35,18 @@ class StoreSettings(Record, frozen=True, kw_only=True):
 class CorpusSettings(Record, frozen=True, kw_only=True):
     """[corpus]"""
 
-    documents: str
-    """A JSON-lines file, or a folder of .txt and .md files."""
+    documents: str | None = None
+    """A file or a folder in one of the formats. Left out: the texts that the questions' own file holds."""
+    format: str | None = None
+    """jsonl, folder, html, csv, parquet, beir, mteb, ir_datasets, trec or an installed parser; left out: by layout."""
+    on_error: Literal["stop", "skip"] = "stop"
+    """skip: lines, rows, blocks or files that are wrong are left out, listed and recorded."""
+    columns: dict[str, str | int | list[str]] | None = None
+    """Field -> column: { document_id = "ID", text = ["Title", "Body"] }; numbers where columns have no names."""
+    encoding: str | None = None
+    """Of text that is not UTF-8, such as latin-1; declared, never guessed."""
+    delimiter: str | None = None
+    """Of CSV; left out: the one under which the columns are found."""
     name: str = "corpus"
     default_tenants: tuple[str, ...] | None = None
     """What a document that names no tenant gets; leave out to keep such documents closed."""
@@ -44,25 +55,62 @@ class CorpusSettings(Record, frozen=True, kw_only=True):
 class SegmentationSettings(Record, frozen=True, kw_only=True):
     """[segmentation]"""
 
-    chunker: Literal["tokens", "markdown"] = "tokens"
-    size: Annotated[int, Meta(ge=1)] = 200
-    overlap: Annotated[int, Meta(ge=0)] = 40
+    chunker: str = "tokens"
+    """tokens, markdown, sentences or an installed chunker."""
+    size: Annotated[int, Meta(ge=1)] | None = None
+    """Of tokens and markdown, in word tokens; 200 if left out."""
+    overlap: Annotated[int, Meta(ge=0)] | None = None
+    """Of tokens and markdown, in word tokens; 40 if left out."""
+    window: Annotated[int, Meta(ge=1)] | None = None
+    """Of sentences: how many a passage holds; 5 if left out."""
+    stride: Annotated[int, Meta(ge=1)] | None = None
+    """Of sentences: how many further the next passage begins; 3 if left out."""
+    longest: Annotated[int, Meta(ge=1)] | None = None
+    """Of sentences: one of more word tokens is cut; 80 if left out."""
+    parameters: dict[str, int] | None = None
+    """Of an installed chunker."""
+
+    def told(self) -> dict[str, int]:
+        """What the chunker is told."""
+        named = {name: getattr(self, name) for name in ("size", "overlap", "window", "stride", "longest")}
+        given = {name: value for name, value in named.items() if value is not None} | (self.parameters or {})
+        return {"size": 200, "overlap": 40} | given if self.chunker in ("tokens", "markdown") else given
 
 
 class BenchmarkSettings(Record, frozen=True, kw_only=True):
     """[benchmark]: either `cases`, or `topics` with `qrels`."""
 
     cases: str | None = None
+    """A file of questions, or a BEIR folder."""
+    format: CaseFormat | None = None
+    """How `cases` is written; left out: JSON lines in the native form."""
     topics: str | None = None
     qrels: str | None = None
+    """Judgements: of topics, or of the formats trec, mteb and ir_datasets."""
     join: Literal["id", "position"] = "id"
+    split: str | None = None
+    """Of a BEIR folder; test if left out."""
+    text: str | None = None
+    """Of ir_datasets: the field that is the question."""
+    columns: dict[str, str] | None = None
+    """Of a CSV file: which column is which field, { query = "Question", answers = "Answer" }."""
+    separator: str | None = None
+    """What stands between several values in one cell."""
+    delimiter: str | None = None
+    encoding: Literal["utf-8", "utf-16", "cp1252", "latin-1"] | None = None
+    slices: tuple[str, ...] = ()
+    """Of DeepEval: keys of its metadata that become slices."""
+    on_error: Literal["stop", "skip"] = "stop"
+    """skip: lines that are wrong are left out, and named in the benchmark's notes."""
     name: str = "benchmark"
     version: Version = "1"
     completeness: Literal["complete", "pooled", "partial", "unknown"] = "unknown"
 
     def __post_init__(self) -> None:
-        if (self.cases is None) == (self.topics is None) or (self.topics is None) != (self.qrels is None):
+        if (self.cases is None) == (self.topics is None) or (self.topics is not None and self.qrels is None):
             raise ValueError("give either cases, or topics together with qrels")
+        if self.topics is not None and self.format not in (None, "trec"):
+            raise ValueError("topics are of format trec; other formats name their questions with cases")
 
 
 class RunSettings(Record, frozen=True, kw_only=True):
@@ -109,7 +157,7 @@ class RedactSettings(Record, frozen=True, kw_only=True):
 class Settings(Record, frozen=True, kw_only=True):
     """All of `ragassay.toml`."""
 
-    corpus: CorpusSettings
+    corpus: CorpusSettings = CorpusSettings()
     benchmark: BenchmarkSettings
     system: dict[str, Any]
     """`kind` says which; `prices` are for the ceilings in [run]; the other keys belong to that kind."""
@@ -164,6 +212,7 @@ def _read_text(path: Path) -> str:
 def _check(settings: Settings) -> None:
     """What no type says; RagassayError with the field, before anything is read or asked."""
     from ragassay.assay import check_scoring
+    from ragassay.corpus import parameters_of
     from ragassay.measures import parse
     from ragassay.redact import Redaction
     from ragassay.store.refs import check_name
@@ -184,12 +233,11 @@ def _check(settings: Settings) -> None:
     Redaction(headers=settings.redact.headers, patterns=settings.redact.patterns)
     ceiling_of(settings)
     cut = settings.segmentation
-    if cut.overlap >= cut.size:
-        raise UsageError(
-            f"overlap is {cut.overlap}; it must be less than size ({cut.size})",
-            field="segmentation.overlap",
-            hint="for example a sixth of size",
-        )
+    try:
+        parameters_of(cut.chunker, **cut.told())
+    except UsageError as error:
+        error.field = f"segmentation.{error.field}"
+        raise
 
 
 def ceiling_of(settings: Settings) -> Ceiling:
@@ -217,7 +265,7 @@ def _about(field: str) -> Iterator[None]:
 
 def located(error: RagassayError, path: Path | None) -> RagassayError:
     """An error about a setting with the file, and the line on which its field stands."""
-    if path is None or error.file or not error.field.startswith("system"):
+    if path is None or error.file or not error.field.startswith(("system", "benchmark", "corpus")):
         return error
     return error.at(file=str(path), line=line_of(path.read_text("utf-8"), error.field, error.message))
 

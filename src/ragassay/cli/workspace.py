@@ -5,14 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 import ragassay.benchmark
 import ragassay.corpus
 from ragassay.assay import Frozen, Plan, freeze_corpus, seal
-from ragassay.benchmark import Built
+from ragassay.benchmark import Built, CaseReading
 from ragassay.cli.settings import Settings, ceiling_of, located, read_settings
 from ragassay.cli.systems import make_system
+from ragassay.corpus import Reading
 from ragassay.errors import RagassayError, UsageError
-from ragassay.records.case import CaseLine
+from ragassay.records.base import DocumentId
+from ragassay.records.document import Document
 from ragassay.records.text import instant
 from ragassay.redact import Redaction
 from ragassay.run import System
@@ -59,22 +63,75 @@ def open_store(config: Path, store: Path | None) -> Store:
 def corpus_of(workspace: Workspace) -> Frozen:
     """The settings' documents, frozen and cut."""
     wanted, cut = workspace.settings.corpus, workspace.settings.segmentation
-    documents = ragassay.corpus.read(workspace.folder / wanted.documents, default_tenants=wanted.default_tenants)
-    return freeze_corpus(
-        workspace.store, documents, name=wanted.name, chunker=cut.chunker, size=cut.size, overlap=cut.overlap
-    )
+    if wanted.documents is None:
+        documents: list[Document] = _texts_of_cases(workspace)
+    else:
+        documents = read_documents(workspace)
+    return freeze_corpus(workspace.store, documents, name=wanted.name, chunker=cut.chunker, **cut.told())
 
 
-def cases_of(workspace: Workspace) -> list[CaseLine]:
-    """The settings' questions."""
-    wanted = workspace.settings.benchmark
-    if wanted.cases is not None:
-        return ragassay.benchmark.read_cases(workspace.folder / wanted.cases)
-    if wanted.topics is None or wanted.qrels is None:
+def read_documents(workspace: Workspace) -> Reading:
+    """The documents that [corpus] names."""
+    wanted = workspace.settings.corpus
+    try:
+        return ragassay.corpus.read(
+            workspace.folder / (wanted.documents or ""),
+            format=wanted.format,
+            default_tenants=wanted.default_tenants,
+            on_error=wanted.on_error,
+            columns=wanted.columns,
+            encoding=wanted.encoding or "utf-8",
+            delimiter=wanted.delimiter,
+        )
+    except UsageError as error:
+        error.field = f"corpus.{error.field}" if error.field else "corpus"
+        raise located(error, workspace.config) from None
+
+
+def _texts_of_cases(workspace: Workspace) -> Reading:
+    """The documents that the questions' own file holds, where no others are named."""
+    found = cases_of(workspace)
+    wanted = workspace.settings.benchmark.format
+    if not found.documents and (wanted is None or not ragassay.benchmark.FORMATS[wanted].gold):
+        raise UsageError(
+            "no documents are named, and the questions' file holds none",
+            field="corpus.documents",
+            hint='[corpus] documents = "..."',
+        )
+    tenants = workspace.settings.corpus.default_tenants
+    # A data set without gold texts leaves nothing to look for; a corpus of one empty document says just that.
+    texts = found.documents or [
+        Document(document_id=DocumentId("none"), version="1", text="", parser="none/1", normaliser="none/1")
+    ]
+    return Reading([msgspec.structs.replace(one, tenants=tenants) for one in texts], default_tenants=tenants)
+
+
+def cases_of(workspace: Workspace, documents: list[Document] | None = None) -> CaseReading:
+    """The settings' questions; their gold texts are places in `documents`, if these are given."""
+    wanted, folder = workspace.settings.benchmark, workspace.folder
+    named = wanted.cases or wanted.topics
+    if named is None:
         raise UsageError("no questions are named", field="benchmark", hint="set cases, or topics and qrels")
-    return ragassay.benchmark.read_trec(
-        workspace.folder / wanted.topics, workspace.folder / wanted.qrels, join=wanted.join
-    )
+    form = wanted.format or ("ragassay" if wanted.cases is not None else "trec")
+    try:
+        return ragassay.benchmark.read_benchmark(
+            folder / named,
+            format=form,
+            corpus=documents,
+            on_error=wanted.on_error,
+            qrels=folder / wanted.qrels if wanted.qrels is not None else None,
+            join=wanted.join if form == "trec" else None,
+            split=wanted.split,
+            text=wanted.text,
+            columns=wanted.columns,
+            separator=wanted.separator,
+            delimiter=wanted.delimiter,
+            encoding=wanted.encoding,
+            slices=wanted.slices,
+        )
+    except UsageError as error:
+        error.field = f"benchmark.{error.field}" if error.field else "benchmark"
+        raise located(error, workspace.config) from None
 
 
 def benchmark_of(workspace: Workspace, frozen: Frozen) -> Built:
@@ -82,7 +139,7 @@ def benchmark_of(workspace: Workspace, frozen: Frozen) -> Built:
     wanted = workspace.settings.benchmark
     return ragassay.benchmark.build(
         workspace.store,
-        cases_of(workspace),
+        cases_of(workspace, frozen.documents if workspace.settings.corpus.documents is not None else None),
         frozen.corpus,
         frozen.documents,
         name=wanted.name,
@@ -122,7 +179,8 @@ def get_ready(workspace: Workspace, name: str | None = None) -> Ready:
     plan = plan_of(workspace.settings, name)
     try:
         described = {key: value for key, value in workspace.settings.system.items() if key != "prices"}
-        system = make_system(described, workspace.folder, frozen)
+        as_of = instant(workspace.settings.run.as_of)
+        system = make_system(described, workspace.folder, frozen, as_of)
     except RagassayError as error:
         raise located(error, workspace.config) from None
     sealed = seal(workspace.store, plan, frozen, built, system.identity)
