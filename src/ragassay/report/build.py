@@ -18,6 +18,7 @@ from ragassay.report.lists import CONTEXT, Library
 from ragassay.report.material import Material
 from ragassay.report.model import AccessReview, Dimension, Distribution, Population, Question, RepeatView, Scorecard
 from ragassay.report.questions import absent_repeat, question, repeat
+from ragassay.report.tied import tied
 from ragassay.report.verdict import verdict
 
 Key = tuple[str, int]
@@ -66,6 +67,7 @@ def build(material: Material) -> Scorecard:
         rel=material.benchmark.rel,
         steps=steps,
         funnels=tuple(tables),
+        tied=tied(material.contents),
         dimensions=tuple(shown),
         outcomes=tuple(outcomes.outcome_rows(material.observations, expect_of, class_of)),
         beside=dimensions.beside(material.estimates, steps),

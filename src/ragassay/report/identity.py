@@ -52,6 +52,7 @@ def identity(material: Material) -> Identity:
         Stated(label="repeats", value=str(subject.repeats)),
         Stated(label="top k", value=str(subject.top_k)),
         Stated(label="history", value=subject.history),
+        _tying(subject.resolution),
         Stated(label="timeout", value=f"{subject.timeout_s:g} s"),
         Stated(label="holding", value=_hold(material.scoring.hold)),
         Stated(label="intervals", value=f"{material.scoring.level:g} confidence"),
@@ -81,6 +82,12 @@ def _circumstances(material: Material) -> tuple[Stated, ...]:
         Stated(label="resumed", value=many(around.resumed, "time")),
         Stated(label="packages", value=f"{len(around.packages)}, digest {digest_of(list(around.packages))}"),
     )
+
+
+def _tying(rule: str | None) -> Stated:
+    if rule is None:
+        return Stated(label="texts tied to documents", value="letter for letter only")
+    return Stated(label="texts tied to documents", value=f"letter for letter, else {rule}")
 
 
 def _hold(share: float) -> str:

@@ -8,6 +8,7 @@ import msgspec
 
 from ragassay.records.base import Digest
 from ragassay.records.score import Bounds, Estimate
+from ragassay.report.tied import Tied
 
 Flag = Literal["lost", "never_found", "error", "undefined", "missing", "denied"]
 Access = Literal["allowed", "denied", "unknown"]
@@ -361,6 +362,8 @@ class Scorecard(Sheet, frozen=True, kw_only=True):
     steps: tuple[str, ...]
     """Names of all steps at which something was measured, in order."""
     funnels: tuple[Funnel, ...]
+    tied: tuple[Tied, ...]
+    """How items were tied to documents: all lists, then by step."""
     dimensions: tuple[Dimension, ...]
     beside: Dimension
     """Counts around the five: context size, duplicates, and whatever no dimension claims."""

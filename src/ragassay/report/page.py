@@ -13,7 +13,7 @@ import jinja2
 from markupsafe import Markup
 
 from ragassay.records.score import Estimate
-from ragassay.report import svg, words
+from ragassay.report import svg, tied, words
 from ragassay.report.dimensions import base_name, bounded, leading, shown_unit, unit_of
 from ragassay.report.model import Dimension, Question, RepeatView, RuntimeRow, Scorecard, ScoreView
 
@@ -75,6 +75,8 @@ def _environment() -> jinja2.Environment:
         svg=svg,
         hallmark=svg.HALLMARK,
         matrix=matrix,
+        tied_scores=tied.spread,
+        tied_why=tied.why,
         score_grid=score_grid,
         whole_scores=whole_scores,
         pieces=pieces,

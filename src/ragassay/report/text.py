@@ -8,6 +8,7 @@ from ragassay.records.score import Estimate
 from ragassay.report.dimensions import leading, shown_unit
 from ragassay.report.model import Dimension, Funnel, RuntimeRow, Scorecard
 from ragassay.report.svg import FATE_WORDS
+from ragassay.report.tied import Tied, spread, why
 from ragassay.report.words import NOT_MEASURED, class_name, code, literal, many, number, of, plain, value_text
 
 MOST_QUESTIONS = 2_000
@@ -25,6 +26,7 @@ def summary(card: Scorecard) -> list[str]:
         lines.append(f"facts held, {class_name(funnel.class_)} ({funnel.facts:,} needed): {way or NOT_MEASURED}")
     for dimension in card.dimensions:
         lines.append(f"{dimension.name.lower()}: {_headline(dimension)}")
+    lines.append(_tied(card.tied))
     lines.append(plain(card.verdict.sentence, 2_000))
     return lines
 
@@ -51,6 +53,8 @@ def markdown(card: Scorecard) -> str:
         "## Where the evidence was lost",
         *[part for funnel in card.funnels for part in _funnel(funnel)],
         *([] if card.funnels else [f"Survival: {NOT_MEASURED}."]),
+        "### How items were tied to documents",
+        _table(TIED, [_tied_cells(one) for one in card.tied]) if card.tied else f"Items: {NOT_MEASURED}.",
         "## Five dimensions",
         *[part for one in card.dimensions for part in _dimension(one)],
         *(_dimension(card.beside) if card.beside.headline else ()),
@@ -111,6 +115,33 @@ def _funnel(one: Funnel) -> list[str]:
     ]
     heads = ("Step", "Kind", "Holds", "Lost whole", "Lost in parts", "At once with", "Cannot be told", "Step absent")
     return [head, f"{fates}.", _table(heads, rows)]
+
+
+def _tied(rows: Sequence[Tied]) -> str:
+    """One line for the terminal."""
+    if not rows or not rows[0].items:
+        return f"items tied to documents: {NOT_MEASURED}"
+    one = rows[0]
+    lowest = f" (lowest score {one.lowest:g})" if one.lowest is not None else ""
+    reasons = f" ({why(one)})" if one.reasons else ""
+    return plain(
+        f"items tied to documents: {one.declared:,} declared, {one.exact:,} exact, {one.aligned:,} aligned{lowest}, "
+        f"{one.unresolved:,} unresolved{reasons}, of {one.items:,}"
+    )
+
+
+TIED = ("Step", "Items", "Declared", "Exact", "Aligned", "Scores of the aligned", "Unresolved", "Why unresolved")
+
+
+def _tied_cells(one: Tied) -> tuple[str, ...]:
+    """A row under TIED, escaped for Markdown."""
+    return (
+        literal(one.step or "all lists"),
+        *map(number, (one.items, one.declared, one.exact, one.aligned)),
+        spread(one),
+        number(one.unresolved),
+        why(one),
+    )
 
 
 COUNTS = ("Attempted", "Scored", "Undefined", "Missing", "Error")
