@@ -128,6 +128,13 @@ def extended(extension: Extension) -> Chunker:
     return Chunker(version, cut, told, {})
 
 
+def chunk_with(extension: Extension, documents: Iterable[Document], **parameters: Scalar) -> list[Passage]:
+    """The passages that a chunker of another package makes, whether or not it is installed."""
+    chosen = extended(extension)
+    told = _told(extension.name, chosen, parameters)
+    return [passage for document in documents for passage in chosen.cut(document, told)]
+
+
 def _parameters(extension: Extension) -> dict[str, int]:
     if not callable(extension.value):
         raise UsageError(f"{extension.identity} is not callable", field="chunker", hint="a callable of one text")
