@@ -125,6 +125,9 @@ class RunSettings(Record, frozen=True, kw_only=True):
     history: Literal["gold", "live", "none"] = "gold"
     """gold: each turn is asked after the turns that its case holds; live: after the system's own earlier answers."""
     timeout_s: Annotated[float, Meta(gt=0)] = 60.0
+    alignment: Annotated[float, Meta(ge=0, le=1)] = 0.9
+    """A text that stands nowhere letter for letter is tied to the place in which at least this part of it stands, from
+    0.8 to 1; 0: letter for letter only."""
     concurrency: Annotated[int, Meta(ge=1)] = 4
     max_error_rate: Annotated[float, Meta(ge=0, le=1)] = 0.2
     """The run stops when more than this part of all questions has failed."""
@@ -212,6 +215,7 @@ def _read_text(path: Path) -> str:
 def _check(settings: Settings) -> None:
     """What no type says; RagassayError with the field, before anything is read or asked."""
     from ragassay.assay import check_scoring
+    from ragassay.corpus import rule
     from ragassay.corpus import parameters_of
     from ragassay.measures import parse
     from ragassay.redact import Redaction
@@ -219,6 +223,8 @@ def _check(settings: Settings) -> None:
 
     with _about("run.as_of"):
         instant(settings.run.as_of)
+    with _about("run.alignment"):
+        rule(settings.run.alignment)
     for field, name in (
         ("corpus.name", settings.corpus.name),
         ("benchmark.name", settings.benchmark.name),

@@ -160,6 +160,7 @@ def plan_of(settings: Settings, name: str | None = None) -> Plan:
         top_k=run.top_k,
         history=run.history,
         timeout_s=run.timeout_s,
+        alignment=run.alignment,
         concurrency=run.concurrency,
         max_error_rate=run.max_error_rate,
         measures=scoring.measures,
