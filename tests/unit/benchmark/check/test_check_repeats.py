@@ -166,6 +166,20 @@ def test_contradiction_between_declared_paraphrases_and_across_splits(hands: Any
     assert "contradiction" not in hands.levels(agreeing)
 
 
+def test_partial_is_not_unanswerable_and_two_grades_in_one_case_are_no_contradiction(hands: Any) -> None:
+    same, documents = "How much is a seat?", [hands.doc("x", "one")]
+    partly = [hands.case("a", same, answerable="partial"), hands.case("b", same, evidence=[], answerable="no")]
+    assert hands.levels(hands.run(partly))["contradiction"] == ("wrong", 2)
+    both = (hands.label("x", 0, 3), hands.label("x", 0, 3, id="e2", grade=1))
+    twins = hands.run([hands.case("a", same, *both), hands.case("b", same, *both)], documents)
+    assert "contradiction" not in hands.levels(twins)
+
+
+def test_questions_of_signs_only_are_compared_as_they_are(hands: Any) -> None:
+    found = hands.run([hands.case("a", "?!"), hands.case("b", " ?! "), hands.case("c", "!!"), hands.case("d", "")])
+    assert hands.places(found, "duplicate") == ["a ~ b", "b ~ a"]
+
+
 def test_the_search_says_when_it_stops(hands: Any) -> None:
     from ragassay.benchmark.check import Limits
 

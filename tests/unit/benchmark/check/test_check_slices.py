@@ -176,6 +176,18 @@ def test_time_permission_paraphrase_and_unanswerable_come_from_fields(hands: Any
     assert counted["unanswerable"][1] == 1
 
 
+@pytest.mark.parametrize(
+    ("second", "name"),
+    [("01-03", "daily"), ("01-04", "weekly"), ("02-15", "monthly"), ("02-16", "quarterly"), ("12-31", "yearly")],
+)
+def test_how_often_a_document_changes(hands: Any, second: str, name: str) -> None:
+    documents = [
+        hands.doc("v", day, version=day, valid_from=f"2026-{day}T00:00:00Z") for day in ("01-01", second)
+    ]  # fmt: skip
+    found = hands.run([hands.case("a", "what is in it now?", hands.label("v", version=second))], documents)
+    assert f"derived:update={name}" in found.derived["a"]
+
+
 def test_slices_of_evidence_documents_are_marked_as_derived(hands: Any) -> None:
     def dated(version: str, day: str) -> Any:
         return hands.doc("v", version, version=version, valid_from=f"{day}T00:00:00Z")

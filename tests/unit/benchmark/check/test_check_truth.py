@@ -21,6 +21,7 @@ def test_unlabelled_and_passage_scope_are_counted_and_named(hands: Any) -> None:
     assert hands.places(found, "unlabelled") == ["none"]
     assert hands.places(found, "passage_scope") == ["passage"], "an answer found on a passage is an answer"
     assert hands.places(found, "scope_unstated") == ["unsaid"]
+    assert hands.places(found, "answerable_without_evidence") == [], "unlabelled is not judged"
     counted = found.labelling
     assert (counted.labelled, counted.unlabelled, counted.truth_empty) == (2, 1, 2)
     assert (counted.labels, counted.coarse, counted.below_rel, counted.with_negatives) == (2, 2, 1, 1)
