@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from tests.conftest import skip_or_fail
+from tests.e2e.chromium import quiet_page, running
 from tests.unit.report import sample
 
 from ragassay import report
 from ragassay.records.trace import Answer
 
 pytestmark = pytest.mark.browser
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-ARGUMENTS = (
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-component-update",
-    "--disable-sync",
-)  # fmt: skip
-
-
-def find_chromium() -> str:
-    named = os.environ.get("CHROMIUM", "")
-    return named or next((found for name in NAMES if (found := shutil.which(name))), "")
 
 
 @pytest.fixture(scope="module")  # no longer: while Playwright runs, no other test can start an event loop
 def browser() -> Iterator[Any]:
-    where = find_chromium()
-    if not where:
-        skip_or_fail("no Chromium on this machine: install it (apt-get install chromium) or set CHROMIUM=/path/to/it")
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with api.sync_playwright() as play:
-        running = play.chromium.launch(executable_path=where, args=list(ARGUMENTS))
-        yield running
-        running.close()
+    with running() as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
@@ -54,18 +36,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def opened(browser: Any, address: str, request: pytest.FixtureRequest) -> Iterator[Any]:
     """A page on the report; fails the test on a console message, a script error or a request."""
-    settings = getattr(request, "param", {})
-    context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
-    page = context.new_page()
-    noise: list[str] = []
-    page.on("console", lambda message: noise.append(f"console {message.type}: {message.text}"))
-    page.on("pageerror", lambda error: noise.append(f"error: {error}"))
-    page.on("request", lambda made: None if made.url == address else noise.append(f"request: {made.url}"))
-    page.on("dialog", lambda dialog: noise.append(f"dialog: {dialog.message}"))
-    page.goto(address)
-    yield page
-    context.close()
-    assert noise == []
+    with quiet_page(browser, address, **getattr(request, "param", {})) as page:
+        yield page
 
 
 def shown(page: Any) -> list[str]:
@@ -145,6 +117,8 @@ def test_everything_is_reached_and_opened_by_keyboard(opened: Any) -> None:
         opened.keyboard.press("Tab")
         assert opened.evaluate("document.activeElement.textContent") == name
     opened.keyboard.press("Tab")
+    assert opened.evaluate("document.activeElement.id") == "print-all"
+    opened.keyboard.press("Tab")
     assert opened.evaluate("document.activeElement.parentElement.id") == "q0"
     assert opened.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     opened.keyboard.press("Enter")
@@ -171,10 +145,20 @@ def test_dark_is_dark(opened: Any) -> None:
     assert opened.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(23, 22, 20)"
 
 
-def test_print_opens_every_question(opened: Any) -> None:
-    row = opened.locator("#q0").get_by_text("Expected evidence", exact=True)
-    assert not row.is_visible()
+def test_print_has_the_scorecard_and_only_the_open_questions_unless_asked_for_all(opened: Any) -> None:
+    first, second = (opened.locator(f"#q{one}").get_by_text("Expected evidence", exact=True) for one in (0, 1))
+    opened.locator("#q1 > summary").click()
     opened.emulate_media(media="print")
-    assert row.is_visible()
+    assert not first.is_visible()
+    assert second.is_visible()
+    assert not opened.locator("#q0 > summary").is_visible()
     assert not opened.locator("#filters").is_visible()
-    assert len(opened.pdf(format="A4")) > 50_000
+    assert opened.locator(".more table").first.is_visible()
+    assert opened.locator(".printnote").is_visible()
+    short = len(opened.pdf(format="A4"))
+    opened.emulate_media(media="screen")
+    opened.locator("#print-all").check()
+    opened.emulate_media(media="print")
+    assert first.is_visible()
+    assert not opened.locator(".printnote").is_visible()
+    assert len(opened.pdf(format="A4")) > short + 20_000

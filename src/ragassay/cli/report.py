@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json as json_module
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal
 
 import ragassay.report
 from ragassay.cli import talk
+from ragassay.cli.files import replace_file, write_pages, writing
 from ragassay.cli.score import score_unscored
 from ragassay.cli.settings import FILE_NAME
 from ragassay.cli.workspace import open_store
 from ragassay.errors import UsageError
 from ragassay.report import Scorecard
+from ragassay.report.pages import Layout
 
 Format = Literal["html", "json", "md"]
-WARN_MB = 20
 
 
 def report(
@@ -24,6 +25,9 @@ def report(
     *,
     out: Path = Path("report"),
     format: tuple[Format, ...] = ("html", "json", "md"),  # noqa: A002
+    layout: Layout = "auto",
+    junit: Path | None = None,
+    github_summary: bool = False,
     config: Path = Path(FILE_NAME),
     store: Path | None = None,
     json: bool = False,
@@ -39,6 +43,13 @@ def report(
         The folder to write into; files of an earlier report are replaced.
     format
         html, json or md; may be given several times.
+    layout
+        Of the HTML: single is one file; pages puts the first questions on the page of the scorecard and the others on
+        sibling pages; auto does that above 500 questions.
+    junit
+        Also write JUnit XML to this file: a test case a question.
+    github_summary
+        Also append the verdict and the questions in trouble to the file that $GITHUB_STEP_SUMMARY names.
     config
         The settings file.
     store
@@ -51,7 +62,13 @@ def report(
         talk.say(f"{'the newest run' if scores == 'latest' else scores} was not scored yet: scores {made}")
     digest = opened.resolve(scores, kind_prefix="scores")
     card = ragassay.report.scorecard(opened, digest)
-    paths = write_report(card, out, format)
+    paths = write_report(card, out, format, layout)
+    if junit is not None:
+        with writing(junit):
+            replace_file(junit, [ragassay.report.junit(card).encode()])
+        paths.append(junit)
+    if github_summary:
+        append_summary(card)
     if json:
         talk.data_json(ragassay.report.to_json(card))
     else:
@@ -62,36 +79,42 @@ def report(
     talk.then(f"open {paths[0]}" if paths else "ragassay report --format html")
 
 
-def write_report(card: Scorecard, out: Path, formats: tuple[Format, ...]) -> list[Path]:
-    """The files of a scorecard in a folder, the HTML first."""
-    makers = {
-        "html": lambda: ragassay.report.html(card),
-        "json": lambda: (
-            json_module.dumps(ragassay.report.to_json(card), ensure_ascii=False, separators=(",", ":")) + "\n"
-        ),
-        "md": lambda: ragassay.report.markdown(card),
+def write_report(
+    card: Scorecard, out: Path, formats: tuple[Format, ...], layout: Layout = "auto", name: str = "scorecard"
+) -> list[Path]:
+    """The files of a scorecard in a folder, the first HTML page first. Sibling pages of an earlier report go."""
+    makers: dict[str, Callable[[], Iterable[bytes]]] = {
+        "json": lambda: ragassay.report.json_parts(card),
+        "md": lambda: [ragassay.report.markdown(card).encode()],
     }
     paths = []
-    try:
+    with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-        for one in sorted(set(formats), key=list(makers).index):
-            path = out / f"scorecard.{one}"
-            _replace(path, makers[one]())
-            paths.append(path)
-            if path.stat().st_size > WARN_MB * 1e6:
-                talk.say(f"{path} has {path.stat().st_size / 1e6:.0f} MB; browsers are slow above {WARN_MB} MB")
-    except OSError as cause:
-        raise UsageError(
-            f"cannot write into {out}: {cause.strerror}", hint="choose a folder you may write to with --out"
-        ) from None
+        if "html" in formats:
+            paths.append(write_pages(card, out, layout, name))
+        for one, make in makers.items():
+            if one in formats:
+                paths.append(out / f"{name}.{one}")
+                replace_file(paths[-1], make())
     return paths
 
 
-def _replace(path: Path, text: str) -> None:
-    """A file written whole or not at all: a full disk leaves the earlier report as it was."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        part.write_text(text, "utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+def append_summary(card: Scorecard) -> None:
+    """The step summary behind what the step has already written there, within GitHub's limit for both together."""
+    from ragassay.report.step import MOST_BYTES
+
+    named = os.environ.get("GITHUB_STEP_SUMMARY", "")
+    if not named:
+        raise UsageError(
+            "--github-summary, but GITHUB_STEP_SUMMARY is not set",
+            hint="GitHub Actions sets it; elsewhere use --format md",
+        )
+    path = Path(named)
+    with writing(path):
+        there = path.stat().st_size if path.exists() else 0
+        text = ragassay.report.step_summary(card, MOST_BYTES - there)
+        if not text:
+            talk.say(f"{path} is full already ({there} bytes): no summary was added")
+            return
+        with path.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(text)

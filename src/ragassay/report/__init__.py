@@ -5,6 +5,7 @@ Shows what the score table holds. Scores nothing, judges nothing, opens no socke
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragassay.records.base import Digest
@@ -13,16 +14,21 @@ from ragassay.report.material import Material, load
 from ragassay.report.model import Scorecard
 
 if TYPE_CHECKING:
+    from ragassay.report.pages import File, Layout
     from ragassay.store import Store
 
 __all__ = [
     "Material",
     "Scorecard",
     "build",
+    "files",
     "html",
+    "json_parts",
+    "junit",
     "markdown",
     "notebook",
     "scorecard",
+    "step_summary",
     "summary",
     "to_json",
     "weight_warning",
@@ -42,6 +48,13 @@ def html(scorecard: Scorecard) -> str:
     from ragassay.report import page
 
     return page.html(scorecard)
+
+
+def files(scorecard: Scorecard, *, name: str = "scorecard", layout: Layout = "auto") -> Iterator[File]:
+    """The HTML report as files (path, text): one page, or several of which the first one comes last."""
+    from ragassay.report import pages
+
+    return pages.files(scorecard, name=name, layout=layout)
 
 
 def weight_warning(page_text: str) -> str | None:
@@ -70,6 +83,31 @@ def summary(scorecard: Scorecard) -> list[str]:
     from ragassay.report import text
 
     return text.summary(scorecard)
+
+
+def json_parts(scorecard: Scorecard) -> Iterator[bytes]:
+    """`to_json` as bytes in parts, one question at a time: a report of ten thousand questions fits into memory."""
+    import msgspec
+
+    encoder = msgspec.json.Encoder()
+    yield encoder.encode(msgspec.structs.replace(scorecard, questions=())).removesuffix(b"]}")
+    for number, one in enumerate(scorecard.questions):
+        yield (b"," if number else b"") + encoder.encode(one)
+    yield b"]}\n"
+
+
+def junit(scorecard: Scorecard) -> str:
+    """JUnit XML: a suite a class, a case a question; see `ragassay.report.testcases.junit`."""
+    from ragassay.report import testcases as writer
+
+    return writer.junit(scorecard)
+
+
+def step_summary(scorecard: Scorecard, most_bytes: int = 900_000) -> str:
+    """Markdown for `$GITHUB_STEP_SUMMARY`, at most so many bytes; says what it leaves out."""
+    from ragassay.report import step as writer
+
+    return writer.step_summary(scorecard, most_bytes)
 
 
 def to_json(scorecard: Scorecard) -> dict[str, Any]:

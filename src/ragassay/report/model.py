@@ -10,7 +10,7 @@ from ragassay.records.base import Digest
 from ragassay.records.score import Bounds, Estimate
 from ragassay.report.tied import Tied
 
-Flag = Literal["lost", "never_found", "error", "undefined", "missing", "denied"]
+Flag = Literal["lost", "never_found", "failed", "error", "undefined", "missing", "unjudged", "denied"]
 Access = Literal["allowed", "denied", "unknown"]
 
 

@@ -1,10 +1,11 @@
-"""A scorecard as one HTML file that needs no script, no network and no other file. Computes no number."""
+"""A scorecard as an HTML page that needs no script and no network. Computes no number and writes no file."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -15,35 +16,99 @@ from markupsafe import Markup
 from ragassay.records.score import Estimate
 from ragassay.report import svg, tied, words
 from ragassay.report.dimensions import base_name, bounded, leading, shown_unit, unit_of
+from ragassay.report.funnel import CLASS_ORDER
 from ragassay.report.model import Dimension, Question, RepeatView, RuntimeRow, Scorecard, ScoreView
 
 WARN_BYTES = 20_000_000
 FLAG_WORDS = {
     "lost": "Lost evidence",
     "never_found": "Never found",
+    "failed": "Failed",
     "error": "Errors",
     "undefined": "Undefined",
     "missing": "Missing",
+    "unjudged": "Unjudged",
     "denied": "Not theirs",
 }
 
 
+class Link(NamedTuple):
+    """A page of questions: which ones, where, and whether it is this one."""
+
+    first: int
+    last: int
+    href: str
+    here: bool
+
+
+class Listing(NamedTuple):
+    """The questions that stand on one page, and what a reader can choose among."""
+
+    rows: Sequence[Markup]
+    total: int
+    """Questions of the whole report."""
+    flags: Mapping[str, int]
+    outcomes: Mapping[str, int]
+    classes: Mapping[str, int]
+    denied: Sequence[tuple[str, str]] = ()
+    """(address, query_id) of the questions that showed what was not theirs."""
+    links: Sequence[Link] = ()
+    overview: Markup | None = None
+    """All questions in few words as JSON, where some stand on other pages."""
+
+    @property
+    def ways(self) -> dict[str, int]:
+        """The outcomes to choose among; that the system failed is already among what happened."""
+        return {name: count for name, count in self.outcomes.items() if name != "failed"}
+
+
 def html(scorecard: Scorecard) -> str:
-    """The page. Equal scorecards give equal bytes; see `weight_warning` for its size."""
-    environment = _environment()
-    style, script = _asset("page.css"), _asset("page.js")
-    return environment.get_template("page.html.j2").render(
-        card=scorecard,
-        style=Markup(style),  # noqa: S704  our own files, and the policy holds their hashes
-        script=Markup(script),  # noqa: S704
-        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'",
-        outcomes=_outcomes(scorecard),
-        flags=Counter(flag for one in scorecard.questions for flag in one.flags),
-        classes=Counter(one.class_ for one in scorecard.questions),
-        flag_words=FLAG_WORDS,
-        fate_words=svg.FATE_WORDS,
+    """One page with every question. Equal scorecards give equal bytes; see `weight_warning` for its size."""
+    render = row_renderer(scorecard)
+    rows = [render(one, number) for number, one in enumerate(scorecard.questions)]
+    denied = [(f"#q{number}", one.query_id) for number, one in enumerate(scorecard.questions) if "denied" in one.flags]
+    return main_page(scorecard, listing(scorecard.questions, rows)._replace(denied=denied))
+
+
+def row_renderer(scorecard: Scorecard) -> Callable[[Question, int], Markup]:
+    """Renders one question as a row that opens; the number is its place in the scorecard and names its anchor."""
+    row = _environment().get_template("question.html.j2").module.question  # type: ignore[attr-defined]
+    return lambda one, number: row(one, number, scorecard)
+
+
+def listing(questions: Sequence[Question], rows: Sequence[Markup]) -> Listing:
+    """The given questions with their counts by what happened, outcome and class."""
+    flags: Counter[str] = Counter(flag for one in questions for flag in one.flags)
+    return Listing(
+        rows=rows,
+        total=len(questions),
+        flags={name: flags[name] for name in FLAG_WORDS if flags[name] or name not in ("never_found", "denied")},
+        outcomes=dict(Counter(name for one in questions for name in outcomes_of(one))),
+        classes=dict(Counter(one.class_ for one in questions)),
     )
+
+
+def main_page(scorecard: Scorecard, questions: Listing) -> str:
+    """The scorecard with a list of questions."""
+    return _environment().get_template("page.html.j2").render(card=scorecard, listing=questions, **frame())
+
+
+def overflow_page(scorecard: Scorecard, questions: Listing, **places: Any) -> str:
+    """A sibling page; `places`: first, last, and the addresses before, home and after."""
+    template = _environment().get_template("overflow.html.j2")
+    return template.render(card=scorecard, listing=questions, **places, **frame())
+
+
+@cache
+def frame() -> dict[str, Any]:
+    """Style, script and the policy that allows these two and nothing else."""
+    style, script = _asset("page.css"), _asset("page.js")
+    return {
+        "style": Markup(style),  # noqa: S704  our own files, and the policy holds their hashes
+        "script": Markup(script),  # noqa: S704
+        "policy": f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'",
+    }
 
 
 def weight_warning(page: str) -> str | None:
@@ -52,7 +117,7 @@ def weight_warning(page: str) -> str | None:
     if size <= WARN_BYTES:
         return None
     most = f"{WARN_BYTES / 1e6:.0f} MB"
-    return f"the HTML report is {size / 1e6:.0f} MB; browsers get slow above {most}: use the JSON, or fewer questions"
+    return f"the page is {size / 1e6:.0f} MB; browsers get slow above {most}: `--layout pages` spreads it over several"
 
 
 def environment() -> jinja2.Environment:
@@ -98,6 +163,10 @@ def _environment() -> jinja2.Environment:
         short=words.short,
         class_name=words.class_name,
         not_measured=words.NOT_MEASURED,
+        flag_words=FLAG_WORDS,
+        class_words={name: words.class_name(name) for name in CLASS_ORDER},
+        fate_words=svg.FATE_WORDS,
+        facts_of=facts_of,
     )
     return made
 
@@ -127,8 +196,10 @@ def _did(one: RepeatView) -> str:
     return one.outcome or ("empty" if one.answer is not None and not one.answer.text.strip() else "not said")
 
 
-def _outcomes(scorecard: Scorecard) -> dict[str, int]:
-    return dict(Counter(name for one in scorecard.questions for name in outcomes_of(one)))
+def facts_of(question: Question) -> tuple[int, int]:
+    """(held, needed): required facts of a question over its repeats."""
+    fates = [fate.fate for one in question.repeats for fate in one.fates if fate.required]
+    return fates.count("held"), len(fates)
 
 
 def why(reasons: dict[str, int]) -> str:

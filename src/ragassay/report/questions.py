@@ -69,7 +69,7 @@ def question(
             FactView(id=one.id, text=_cut(one.text, QUOTE_TEXT), required=one.required, any_of=one.any_of)
             for one in case.facts
         ),
-        flags=_flags(repeats),
+        flags=_flags(repeats, labelled=case.evidence is not None),
         repeats=tuple(repeats),
     )
 
@@ -199,7 +199,7 @@ def _score(one: Observation) -> ScoreView:
     )  # fmt: skip
 
 
-def _flags(repeats: Sequence[RepeatView]) -> tuple[Flag, ...]:
+def _flags(repeats: Sequence[RepeatView], *, labelled: bool) -> tuple[Flag, ...]:
     """What a reader filters by. Unreported times and tokens raise no flag: else every question would be *missing*."""
     found: list[Flag] = []
     fates = [fate.fate for one in repeats for fate in one.fates if fate.required]
@@ -207,17 +207,33 @@ def _flags(repeats: Sequence[RepeatView]) -> tuple[Flag, ...]:
         found.append("lost")
     if "never_found" in fates:
         found.append("never_found")
+    if any(one.failure for one in repeats):
+        found.append("failed")
     scores = [score for one in repeats for score in one.scores]
     states = {score.status for score in scores if not is_runtime(score.measure)}
-    if any(score.status == "error" for score in scores) or any(one.failure for one in repeats):
+    if any(score.status == "error" for score in scores):
         found.append("error")
     if "undefined" in states:
         found.append("undefined")
     if "missing" in states:
         found.append("missing")
+    if not labelled or any(_unjudged(one) for one in repeats):
+        found.append("unjudged")
     if any(_denied(one) for one in repeats):
         found.append("denied")
     return tuple(found)
+
+
+def _unjudged(one: RepeatView) -> bool:
+    """Whether nobody ever judged any item of the list nearest to the answer: its zeros may be holes in the labels."""
+    order = {step.name: place for place, step in enumerate(one.steps)}
+    judged = [
+        (order.get(score.step or "", -1), score.value)
+        for score in one.scores
+        if score.measure.partition("(")[0].partition("@")[0] == "judged" and score.value is not None
+    ]
+    last = max((place for place, _ in judged), default=0)
+    return bool(judged) and not any(value for place, value in judged if place == last)
 
 
 def _denied(one: RepeatView) -> bool:

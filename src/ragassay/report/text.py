@@ -54,7 +54,7 @@ def markdown(card: Scorecard) -> str:
         *[part for funnel in card.funnels for part in _funnel(funnel)],
         *([] if card.funnels else [f"Survival: {NOT_MEASURED}."]),
         "### How items were tied to documents",
-        _table(TIED, [_tied_cells(one) for one in card.tied]) if card.tied else f"Items: {NOT_MEASURED}.",
+        table(TIED, [_tied_cells(one) for one in card.tied]) if card.tied else f"Items: {NOT_MEASURED}.",
         "## Five dimensions",
         *[part for one in card.dimensions for part in _dimension(one)],
         *(_dimension(card.beside) if card.beside.headline else ()),
@@ -90,7 +90,8 @@ def markdown(card: Scorecard) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; the cells are escaped already."""
     lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join(lines)
@@ -114,7 +115,7 @@ def _funnel(one: Funnel) -> list[str]:
         for step in one.steps
     ]
     heads = ("Step", "Kind", "Holds", "Lost whole", "Lost in parts", "At once with", "Cannot be told", "Step absent")
-    return [head, f"{fates}.", _table(heads, rows)]
+    return [head, f"{fates}.", table(heads, rows)]
 
 
 def _tied(rows: Sequence[Tied]) -> str:
@@ -193,7 +194,7 @@ HEADS = (
 def _dimension(one: Dimension) -> list[str]:
     made = [f"### {one.name}", f"{one.asks} *({one.stage})*"]
     if one.headline:
-        made.append(_table(HEADS, [_row(row) for row in one.headline]))
+        made.append(table(HEADS, [_row(row) for row in one.headline]))
     made += [
         f"- {absent.measure}: **{NOT_MEASURED}**. It would take {absent.would_need}." for absent in one.not_measured
     ]
@@ -204,7 +205,7 @@ def _outcomes(card: Scorecard) -> str:
     if not card.outcomes:
         return f"Outcomes: {NOT_MEASURED}."
     heads = list(dict.fromkeys(name for row in card.outcomes for name in row.did))
-    return _table(
+    return table(
         ("Class", "Expected", *heads, "All"),
         [
             (
@@ -258,7 +259,7 @@ def _runtime(card: Scorecard) -> str:
     ]
     note = "A timeout is right-censored, never left out: ≥ stands where only the least of a figure is known."
     return "\n\n".join(
-        part for part in (_table(("Class", "Measure", "Step", *figures, "Censored", *COUNTS), rows), note, tail) if part
+        part for part in (table(("Class", "Measure", "Step", *figures, "Censored", *COUNTS), rows), note, tail) if part
     )
 
 
@@ -289,7 +290,7 @@ def _distributions(card: Scorecard) -> str:
         )
         for one in card.distributions
     ]
-    return _table(("Class", "Measure", "Step", "Values", "Without", "Median", "How many in each part"), rows)
+    return table(("Class", "Measure", "Step", "Values", "Without", "Median", "How many in each part"), rows)
 
 
 def _populations(card: Scorecard) -> str:
@@ -303,7 +304,7 @@ def _populations(card: Scorecard) -> str:
         )
         for row in card.populations
     ]
-    return _table(("Class", "Slice", "Questions", *heads), rows)
+    return table(("Class", "Slice", "Questions", *heads), rows)
 
 
 def _counted(one: Estimate | None) -> str:
@@ -312,7 +313,7 @@ def _counted(one: Estimate | None) -> str:
 
 
 def _estimates(estimates: Sequence[Estimate]) -> str:
-    return _table(HEADS, [_row(one) for one in estimates]) if estimates else f"Measures: {NOT_MEASURED}."
+    return table(HEADS, [_row(one) for one in estimates]) if estimates else f"Measures: {NOT_MEASURED}."
 
 
 def _questions(card: Scorecard) -> str:
@@ -336,6 +337,6 @@ def _questions(card: Scorecard) -> str:
                 literal("; ".join(lost), 200),
             )
         )
-    table = _table(("Id", "Class", "Question", "Expected", "Did", "Facts in context", "What was lost"), rows)
+    told = table(("Id", "Class", "Question", "Expected", "Did", "Facts in context", "What was lost"), rows)
     rest = len(card.questions) - len(rows)
-    return table + (f"\n\n{rest:,} more questions are in the JSON and HTML reports." if rest else "")
+    return told + (f"\n\n{rest:,} more questions are in the JSON and HTML reports." if rest else "")

@@ -11,9 +11,12 @@ NOT_MEASURED = "not measured"
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, escape among them; not tab and newline
-    "\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029"
-    "\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"  # bidi overrides, isolates, invisible operators
-    "\U000e0000-\U000e007f\ud800-\udfff]"  # tag characters, lone surrogates
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028\u2029"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"  # bidi overrides, isolates, invisible operators
+    "\ufffe\uffff\U000e0000-\U000e00ff\U000e01f0-\U000e0fff\ud800-\udfff]"  # tags, no characters, lone surrogates
+    "|(?<![^\x00-\x7f\u200b-\u200f])[\u200c\u200d]"  # joiners that join nothing: those of Persian, Hindi, emoji stay
+    "|(?<![#*0-9\x80-\U0010ffff])[\ufe00-\ufe0f\U000e0100-\U000e01ef]"  # variation selectors that select nothing
+    "|(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 _MARKDOWN = re.compile(r"([\\`*_\[\]#|<>~&$]|@(?=\w)|:(?=//|[\w+-]+:)|(?<=[Ww]{3})\.)")

@@ -166,8 +166,8 @@ def test_evidence_on_two_halves_is_held_by_the_list_and_in_parts_by_the_items() 
 def test_flags_follow_fates_failures_and_statuses(card: Scorecard) -> None:
     assert question(card, "a-2").flags == ("lost",)
     assert question(card, "a-3").flags == ("never_found",)
-    assert question(card, "a-4").flags == ("error",)
-    assert question(card, "n-1").flags == ("missing",)
+    assert question(card, "a-4").flags == ("failed", "error")
+    assert question(card, "n-1").flags == ("missing", "unjudged")
     assert question(card, "u-1").flags == ("undefined",)
     assert question(card, "x-1").flags == ("undefined", "denied")
     assert question(card, "a-1").flags == ()
@@ -215,7 +215,7 @@ def test_a_question_without_trace_stays(card: Scorecard) -> None:
     fewer = build(sample.material(contents=tuple(one for one in sample.contents() if one.query_id != "u-1")))
     view = question(fewer, "u-1")
     assert view.repeats[0].failure == "no trace"
-    assert "error" in view.flags
+    assert "failed" in view.flags
     assert len(fewer.questions) == len(card.questions)
 
 
