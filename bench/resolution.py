@@ -1,12 +1,14 @@
 """Chunks of LangChain's and LlamaIndex's own splitters, given back as bare texts: how many are tied to their places.
 
-    python -m bench.resolution [clapnq] [musique] [wice]        (all three without names)
+    python -m bench.resolution [clapnq] [musique] [wice]        (all three without names; eight minutes)
 
 Each page is split by each splitter as it comes; ragassay gets the text of the chunk and nothing else. *Repeated*
-chunks stand in several places of the corpus (a menu, a short sentence), which no text can tell apart; the column *named*
-counts what is tied if the document is named as well. Every tied chunk is checked by other means than ours: it must come from
-the page that it was cut from, and what stands in its places must be its text (`same_text`); where the splitter says
-at which character a chunk begins, its places must begin there. RESOLUTION_DATA names the folder of the data sets.
+chunks stand in several places of the corpus (a menu, a short sentence), which no text can tell apart: *tied* counts
+them as not tied, *once* leaves them out, *named* is what is tied if the document, but no offset, is named as well.
+
+Every tied chunk is checked by other means than ours: it must come from the page that it was cut from, and what stands
+in its places must be its text (`same_text`); where the splitter says at which character a chunk begins, its places
+must begin there. RESOLUTION_DATA names the folder of the data sets.
 """
 
 from __future__ import annotations
@@ -97,8 +99,10 @@ def _wrong(found: Resolved, chunk: Chunk, texts: Mapping[str, str]) -> str:
     return ""
 
 
-def measure(names: Iterable[str], data: Path = DATA, most: int | None = None) -> dict[tuple[str, str], list[Checked]]:
-    """(data set, splitter) -> what became of each chunk; of `most` chunks chosen at random, if it is given."""
+def measure(
+    names: Iterable[str], data: Path = DATA, most: int | None = None, each: int | None = None
+) -> dict[tuple[str, str], list[Checked]]:
+    """(data set, splitter) -> what became of each chunk; of `each` chunks of `most` pages at random, if given."""
     made: dict[tuple[str, str], list[Checked]] = {}
     every = splitters()
     for name in names:
@@ -106,9 +110,10 @@ def measure(names: Iterable[str], data: Path = DATA, most: int | None = None) ->
         texts = {one.id: one.text for one in of}
         resolver = Resolver(documents(of), floor=FLOOR)
         for splitter, split in every.items():
-            chunks = [chunk for page in of for chunk in split(page) if bare(chunk.text)]
-            if most is not None and len(chunks) > most:
-                chunks = random.Random(5).sample(chunks, most)
+            some = of if most is None else random.Random(4).sample(of, min(most, len(of)))
+            chunks = [chunk for page in some for chunk in split(page) if bare(chunk.text)]
+            if each is not None and len(chunks) > each:
+                chunks = random.Random(5).sample(chunks, each)
             made[name, splitter] = [check(one, resolver, texts) for one in chunks]
     return made
 

@@ -45,14 +45,14 @@ def pages(data: Path, name: str) -> list[Page]:
 
 def _clapnq(data: Path) -> Iterator[tuple[str, str]]:
     for part in ("answerable", "unanswerable"):
-        for line in (data / "clapnq" / f"clapnq_dev_{part}.jsonl").read_text("utf-8").splitlines():
-            for passage in json.loads(line)["passages"]:
+        for line in (data / "clapnq" / f"clapnq_dev_{part}.jsonl").read_text("utf-8").split("\n"):
+            for passage in json.loads(line)["passages"] if line else ():
                 yield passage["title"], passage["text"]
 
 
 def _musique(data: Path) -> Iterator[tuple[str, str]]:
-    for one in json.loads((data / "musique" / "musique.json").read_text("utf-8")):
-        for paragraph in one["paragraphs"]:
+    for line in (data / "musique" / "musique.json").read_text("utf-8").split("\n"):
+        for paragraph in json.loads(line)["paragraphs"] if line else ():
             yield paragraph["title"], paragraph["paragraph_text"]
 
 

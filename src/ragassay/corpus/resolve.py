@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import product
 from typing import NamedTuple
 
 from ragassay.corpus import align
@@ -123,6 +124,11 @@ class Resolver:
         look_up = self._cached if len(wanted) <= _MOST_CACHED else self._found
         return look_up(wanted, allowed)
 
+    def holds(self, span: Span, text: str) -> bool:
+        """Whether this text stands letter for letter at this place, white space at the ends of both aside."""
+        stored = next((one.text for one in self._by_id[span.document_id] if one.version == span.version), "")
+        return stored[span.start : span.end].strip() == text.strip()
+
     def prepare(self) -> None:
         """Index the texts now, so that no look-up takes the time for it."""
         self._texts  # noqa: B018  worked out when it is first read
@@ -190,13 +196,14 @@ class Resolver:
             if places:
                 return Resolved(tuple(self._spans(places)), "aligned", "slice", score=1.0)
         reason = "not_found"
-        for only_valid in (True, False) if self._as_of is not None else (False,):
+        tries = (True, False) if self._as_of is not None else (False,)
+        for one, only_valid in product(align.readings(wanted), tries):
             made = align.pieces(one, texts, floor, self._choices(owners, allowed, only_valid), self._names)
             if isinstance(made, align.Aligned):
                 parts = [(part, self._best(_admitted(owners[part.text], allowed))) for part in made.sources]
                 sources = dict.fromkeys(self._spans((number, part) for part, every in parts for number in every))
                 return Resolved(tuple(sources), "aligned", made.shape, score=made.score)
-            reason = made
+            reason = made if reason == "not_found" else reason
         return _unresolved(reason)
 
     def _settled(
