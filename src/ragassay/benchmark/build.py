@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ragassay.benchmark.cases import HeaderDefaults, Place
-from ragassay.benchmark.intake import listed
 from ragassay.benchmark.labels import Documents, Findings, resolve_case
 from ragassay.benchmark.report import BuildReport
 from ragassay.errors import BenchmarkError, IntegrityError
@@ -56,7 +55,7 @@ def build(
     lines = list(cases)
     defaults: HeaderDefaults = getattr(cases, "defaults", HeaderDefaults())
     places: dict[str, Place] = getattr(cases, "places", {})
-    said = (*_said_not(cases), *listed(getattr(cases, "skipped", ())))
+    said = tuple(getattr(cases, "notes", ()))
     least = defaults.rel if rel is None else rel
     if not lines:
         raise BenchmarkError("a benchmark of no cases", hint="check what the reader was given")
@@ -94,10 +93,6 @@ def load(store: Store, benchmark: Benchmark) -> list[Case]:
             hint="`ragassay store check` names damaged objects; build the benchmark again from its source",
         )
     return cases
-
-
-def _said_not(cases: Iterable[CaseLine]) -> list[str]:
-    return [f"not said by the data set: {one}" for one in getattr(cases, "said_not", ())]
 
 
 def _at(error: BenchmarkError, query_id: str, places: dict[str, Place]) -> BenchmarkError:

@@ -36,8 +36,8 @@ class HeaderDefaults(NamedTuple):
 class CaseReading(list[CaseLine]):
     """A list of cases, where each was written, and what its kind of file implies for the header.
 
-    `said_not` holds what a kind of file does not say, `documents` the texts that stand in it, `outputs` what a system
-    said, if the file holds that too.
+    `said_not` holds what a kind of file does not say, `remarks` what else must be known, `documents` the texts that
+    stand in it, `outputs` what a system said, if the file holds that too.
     """
 
     def __init__(
@@ -52,14 +52,16 @@ class CaseReading(list[CaseLine]):
         self.places: dict[str, Place] = {}
         self.defaults = defaults or HeaderDefaults()
         self.said_not = tuple(said_not)
+        self.remarks: tuple[str, ...] = ()
         self.skipped: tuple[Problem, ...] = ()
         self.documents = list(documents)
         self.outputs: list[Output] = []
 
     @property
     def notes(self) -> list[str]:
-        """What must be said beside the benchmark: what its file does not say, and each line that was left out."""
-        return [*self.said_not, *listed(self.skipped)]
+        """What is sealed with the benchmark: what its file does not say, remarks, each line that was left out."""
+        said_not = [f"not said by the data set: {one}" for one in self.said_not]
+        return [*said_not, *self.remarks, *listed(self.skipped)]
 
     def add(self, case: CaseLine, place: Place) -> None:
         """Append a case; BenchmarkError naming both lines if its query_id is there already."""

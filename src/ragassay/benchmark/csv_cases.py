@@ -61,7 +61,8 @@ def read_csv(
         with problems.at(path, row.line):
             found.add(_case(row, columns, separator, gold, ids), Place(str(path), row.line or 0))
     found.documents = gold.documents
-    found.said_not = tuple(_said_not(columns, list(unread), gold, ids))
+    found.said_not = tuple(_said_not(columns))
+    found.remarks = (*_unread(list(unread)), *gold.notes(), *ids.notes())
     return found.settle(problems, path, "the first row names the columns, each further one is a question")
 
 
@@ -183,7 +184,7 @@ def _bool(text: str, column: str) -> bool:
     raise InputError(f"{text!r} is neither yes nor no", field=column, hint="yes, no, true, false, 1 or 0")
 
 
-def _said_not(columns: Mapping[str, str], unread: list[str], gold: Gold, ids: QueryIds) -> Iterable[str]:
+def _said_not(columns: Mapping[str, str]) -> Iterable[str]:
     if "documents" not in columns and "quotes" not in columns:
         yield "which documents are relevant: no column says it, so retrieval is not measured"
     elif "grades" not in columns:
@@ -194,8 +195,9 @@ def _said_not(columns: Mapping[str, str], unread: list[str], gold: Gold, ids: Qu
         yield "a reference answer: answers are not compared with anything"
     if "principal" not in columns:
         yield "who asks: access is not judged"
-    if unread:
-        more = f" and {len(unread) - 20} more" if len(unread) > 20 else ""
-        yield f"columns that are not read: {', '.join(unread[:20])}{more}"
-    yield from gold.notes()
-    yield from ids.notes()
+
+
+def _unread(names: list[str]) -> Iterable[str]:
+    if names:
+        more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+        yield f"columns that are not read: {', '.join(names[:20])}{more}"

@@ -93,9 +93,10 @@ class Collected:
                 f"a reference answer to {len(found) - answered} of {len(found)} questions: there answers are compared "
                 "with nothing"
             )
-        notes += own
+        found.said_not = tuple(notes)
+        remarks = list(own)
         if self.unread:
             names = [f"{name} ({count})" for name, count in self.unread.most_common(20)]
-            notes.append(f"fields that are not read, with the number of questions that have them: {', '.join(names)}")
-        found.said_not = (*notes, *self.gold.notes(), *self.ids.notes())
+            remarks.append(f"fields that are not read, with the number of questions that have them: {', '.join(names)}")
+        found.remarks = (*remarks, *self.gold.notes(), *self.ids.notes())
         return found.settle(self.problems, self.path, hint)

@@ -64,7 +64,11 @@ def read_ragas(
     for row in rows_of(path, problems, wanted=NAMES, dialect=Dialect()):
         with problems.at(path, row.line):
             _read(row, kept, separator, own)
-    notes = [f"tool messages of {own['tool']} conversations: a history holds what was said only"] if own["tool"] else []
+    notes = (
+        [f"tool messages of {own['tool']} conversations are left out: a history holds what was said"]
+        if own["tool"]
+        else []
+    )
     return kept.settled(notes, "each record needs user_input (or, once, question)")
 
 

@@ -74,10 +74,9 @@ def read_mteb(queries: str | Path, qrels: str | Path, *, on_error: OnError = "st
                 )
             found.add(_case(query_id, asked[query_id], grades), Place(str(queries), asked[query_id].line or 0))
     unasked = len(asked) - sum(one in judged for one in asked)
-    found.said_not = (
-        *SAID_NOT,
-        *([f"{unasked} questions of {queries.name} have no judgement: left out"] * (unasked > 0)),
-    )
+    found.said_not = SAID_NOT
+    if unasked > 0:
+        found.remarks = (f"{unasked} questions of {queries.name} have no judgement in {qrels.name}: left out",)
     return found.settle(problems, queries, "a table of _id and text")
 
 

@@ -16,7 +16,6 @@ from ragassay.records.case import CaseLine
 from ragassay.records.document import Document
 from ragassay.records.text import clean
 
-MOST_BYTES = 256 * 1024 * 1024
 SAID_NOT = (
     "whether another paragraph holds an answer: each question was judged on its own paragraph only, so an unanswerable "
     "one may be answerable in the corpus, and what stands elsewhere is unjudged",
@@ -42,22 +41,25 @@ def read_squad(
     """
     path = Path(path)
     problems = Problems(on_error)
-    text, lossy = clean(read_whole(path, most=MOST_BYTES))
+    text, lossy = clean(read_whole(path))
     try:
         value, unpaired = clean_strings(load_json(text))
     except InputError as error:
         raise error.at(file=str(path))  # noqa: B904  the same error, with its place
     gold = Gold("squad", corpus)
     found = CaseReading(defaults=HeaderDefaults())
-    root = _Part(value, "")
-    for article in root.parts("data"):
+    articles: list[_Part] = []
+    with problems.at(path):
+        articles = _Part(value, "").parts("data")
+    for article in articles:
         title = article.value.get("title") if isinstance(article.value, dict) else None
+        paragraphs: list[_Part] = []
         with problems.at(path):
             paragraphs = article.parts("paragraphs")
         for paragraph in paragraphs:
             _paragraph(paragraph, title, gold, found, problems, path, lossy or unpaired)
     found.documents = gold.documents
-    found.said_not = (*SAID_NOT, *gold.notes())
+    found.said_not, found.remarks = SAID_NOT, tuple(gold.notes())
     return found.settle(problems, path, '{"data": [{"paragraphs": [{"context": "…", "qas": [{"id": …}]}]}]}')
 
 
