@@ -263,7 +263,7 @@ def _from_item(resolver: Resolver, item: ContextItem) -> Resolved:
             whole = found.sources[0]
             if item.start <= item.end <= whole.end:
                 span = msgspec.structs.replace(whole, start=item.start, end=item.end)
-                return Resolved((span,), "declared", item.transform or "slice")
+                return _at_place(resolver, item, span)
         elif found.sources:
             return _with_text(resolver, item, found)
         elif item.text and (versions := resolver.versions(item.document_id, item.version)):
@@ -278,6 +278,19 @@ def _from_item(resolver: Resolver, item: ContextItem) -> Resolved:
     if item.text is None:
         return resolver.by_document(item.document_id or item.id or "", item.version)
     return resolver.by_text(item.text)
+
+
+def _at_place(resolver: Resolver, item: ContextItem, span: Span) -> Resolved:
+    """A declared place, unless the text that came with it stands elsewhere in the document, or nowhere in it.
+
+    Offsets of a splitter count from another text than the stored one as soon as anything was cleaned on the way. A
+    declared transform (decorated, derived) says that the text is not that of the place.
+    """
+    declared = Resolved((span,), "declared", item.transform or "slice")
+    if not item.text or item.transform not in (None, "slice") or resolver.holds(span, item.text):
+        return declared
+    near = resolver.by_text(item.text, within=[DocumentRef(document_id=span.document_id, version=span.version)])
+    return near if near.sources else declared._replace(transform="derived")
 
 
 def _with_text(resolver: Resolver, item: ContextItem, declared: Resolved) -> Resolved:

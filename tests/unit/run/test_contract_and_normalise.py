@@ -109,6 +109,29 @@ def test_declared_source_and_truncated_text() -> None:
     assert (rewritten.resolution, rewritten.transform, rewritten.passage_id) == ("declared", "derived", None)
 
 
+def test_a_place_that_its_text_contradicts_is_not_believed() -> None:
+    """Offsets that count from a text before it was cleaned: the text that came decides, and what stands nowhere holds
+    nothing, wherever it says that it stands.
+    """
+    stored = TEXTS["rain"]
+    wanted = stored.index("warm air")
+    place = {"document_id": "rain", "start": wanted + 3, "end": wanted + 11}
+    entries = [
+        {**place, "text": "warm air"},
+        {**place, "text": "nobody ever wrote this"},
+        {**place, "text": f" {stored[wanted + 3 : wanted + 11]}\n"},
+        {**place, "text": "Weather > Rain: warm air", "transform": "decorated"},
+        place,
+        {**place, "text": ""},
+    ]
+    found = made({"contexts": entries}).content.context or ()
+    assert [(one.resolution, one.transform) for one in found] == [
+        ("exact", "slice"), ("declared", "derived"), ("declared", "slice"), ("declared", "decorated"),
+        ("declared", "slice"), ("declared", "slice"),
+    ]  # fmt: skip
+    assert [(one.start, one.end) for one in found[0].sources] == [(wanted, wanted + 8)]
+
+
 def test_order_and_duplicates_are_kept() -> None:
     items = made({"contexts": [{"id": "b", "score": 1}, {"id": "a", "score": 9}, {"id": "b", "score": 1}]}).content
     assert [(one.item_id, one.rank, one.score) for one in items.context or ()] == [
