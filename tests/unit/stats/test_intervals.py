@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.stats import clopper_pearson, mean, mean_interval, ratio_interval, wilson
+from ragassay.stats import Interval, clopper_pearson, mean, mean_interval, ratio_interval, wilson
 
 numbers = st.lists(st.floats(-100, 100), min_size=2, max_size=30)
 
@@ -44,15 +46,32 @@ def test_unequal_clusters_keep_the_mean_of_all_values() -> None:
 
 
 def test_too_little_is_undefined_and_never_a_certainty() -> None:
-    assert mean_interval([]).reason == "no_values"
-    assert mean_interval([]).estimate is None
-    one = mean_interval([0.5])
-    assert (one.estimate, one.low, one.high, one.reason) == (0.5, None, None, "fewer_than_2_clusters")
+    nothing = (None, None, None)
+    assert mean_interval([]) == Interval(*nothing, 0.95, 0, 0, "student_t", "no_values")
+    assert ratio_interval([0, 0], [0, 0], level=0.9) == Interval(*nothing, 0.9, 2, 2, "student_t", "no_values")
+    one = Interval(0.5, None, None, 0.8, 1, 1, "student_t", "fewer_than_2_clusters")
+    assert mean_interval([0.5], level=0.8) == one
     assert mean_interval([1, 0, 1], ["a", "a", "a"]).low is None
-    assert ratio_interval([0, 0], [0, 0]).estimate is None
-    assert mean_interval([0.5, 0.5]).reason == "no_variance"
-    assert wilson(0, 0).low is None
-    assert clopper_pearson(0, 0).high is None
+    assert mean_interval([0.5, 0.5]) == Interval(0.5, 0.5, 0.5, 0.95, 2, 2, "student_t", "no_variance")
+    assert wilson(0, 0, 0.9) == Interval(*nothing, 0.9, 0, 0, "wilson", "no_trials")
+    assert clopper_pearson(0, 0, 0.9) == Interval(*nothing, 0.9, 0, 0, "clopper_pearson", "no_trials")
+
+
+def test_an_interval_says_what_it_is() -> None:
+    found = mean_interval([0.0, 0.2, 0.4], level=0.9)
+    # s = 0.2, so the error is 0.2 / sqrt(3); less than 1, and yet a variance
+    assert found.low == pytest.approx(0.2 - scipy.stats.t.ppf(0.95, 2) * 0.2 / math.sqrt(3))
+    assert (*found[:1], *found[3:]) == (pytest.approx(0.2), 0.9, 3, 3, "student_t", "")
+    for interval, method in ((wilson, "wilson"), (clopper_pearson, "clopper_pearson")):
+        part = interval(3, 12, 0.9)
+        assert (part.estimate, *part[3:]) == (0.25, 0.9, 12, 12, method, "")
+
+
+def test_no_success_begins_at_zero_and_nothing_but_success_ends_at_one() -> None:
+    for trials in range(1, 200):
+        for interval in (wilson, clopper_pearson):
+            assert interval(0, trials).low == 0.0 < interval(0, trials).high < 1.0
+            assert interval(trials, trials).high == 1.0 > interval(trials, trials).low > 0.0
 
 
 def test_all_values_at_one_end_keep_a_width() -> None:
@@ -61,7 +80,27 @@ def test_all_values_at_one_end_keep_a_width() -> None:
     nothing = mean_interval([0.0] * 10, within=(0, 1))
     assert (nothing.low, nothing.high) == pytest.approx((0.0, 1 - 0.05 ** (1 / 10)))
     cut = mean_interval([0.0, 1.0, 1.0], within=(0, 1))
-    assert (cut.low, cut.high) == (0.0, 1.0)
+    assert (cut.low, cut.high, cut.method) == (0.0, 1.0, "student_t")
+
+
+def test_the_ends_of_any_range_count() -> None:
+    # All values at 3 in [-1, 3]: a mean m has that with chance at most ((m + 1) / 4)^G, so low = -1 + 4 * 0.05^(1/G).
+    found = mean_interval([3.0] * 6, ["a", "a", "b", "b", "c", "c"], within=(-1, 3))
+    assert found == Interval(3.0, pytest.approx(-1 + 4 * 0.05 ** (1 / 3)), 3, 0.95, 6, 3, "exact_at_end", "")
+    low = mean_interval([-1.0] * 4, level=0.9, within=(-1, 3))
+    assert low == Interval(-1.0, -1, pytest.approx(3 - 4 * 0.1 ** (1 / 4)), 0.9, 4, 4, "exact_at_end", "")
+    # As a ratio: 2 of 2 and 6 of 6 are all 1, whatever the sizes; 1 of 2 and 3 of 6 lie within.
+    assert ratio_interval([2, 6], [2, 6], within=(0, 1)).method == "exact_at_end"
+    inner = ratio_interval([1, 3.5], [2, 6], within=(0, 1))
+    assert inner.method == "student_t"
+    cut = mean_interval([0.0, 3.0, 2.0], within=(-1, 3))
+    assert cut.high == 3
+
+
+def test_clusters_of_a_ratio_are_summed_first() -> None:
+    # a: 1 of 4 and 3 of 4, b: 1 of 2 and 1 of 2; ratio 6 / 12; residuals a: 4 - .5 * 8 = 0, b: 2 - .5 * 4 = 0
+    found = ratio_interval([1, 3, 1, 1], [4, 4, 2, 2], ["a", "a", "b", "b"])
+    assert found == Interval(0.5, 0.5, 0.5, 0.95, 4, 2, "student_t", "no_variance")
 
 
 def test_ratio_interval_by_hand() -> None:
@@ -85,18 +124,27 @@ def test_zero_leaks_bound() -> None:
     assert clopper_pearson(0, 300, 0.90).high == pytest.approx(1 - 0.05 ** (1 / 300))
 
 
-def test_bad_input() -> None:
-    for bad in (math.nan, math.inf):
-        with pytest.raises(ValueError, match="finite"):
-            mean_interval([0.5, bad])
-        with pytest.raises(ValueError, match="finite"):
-            mean([bad])
-    with pytest.raises(ValueError, match="level"):
-        mean_interval([1, 2], level=1)
-    with pytest.raises(ValueError, match="clusters"):
-        mean_interval([1, 2], ["a"])
-    with pytest.raises(ValueError, match=r"0\.\.trials"):
-        wilson(3, 2)
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: mean_interval([0.5, math.nan]), "an interval over values that are not all finite"),
+        (lambda: mean_interval([0.5, math.inf]), "an interval over values that are not all finite"),
+        (lambda: ratio_interval([1.0], [math.inf]), "an interval over values that are not all finite"),
+        (lambda: mean([math.nan]), "a mean of values that are not all finite"),
+        (lambda: mean([math.inf]), "a mean of values that are not all finite"),
+        (lambda: mean_interval([1, 2], level=1), "level must lie between 0 and 1, got 1"),
+        (lambda: mean_interval([1, 2], level=0), "level must lie between 0 and 1, got 0"),
+        (lambda: wilson(1, 2, 1.5), "level must lie between 0 and 1, got 1.5"),
+        (lambda: clopper_pearson(1, 2, 0), "level must lie between 0 and 1, got 0"),
+        (lambda: mean_interval([1, 2], ["a"]), "2 values, but 1 clusters"),
+        (lambda: ratio_interval([1, 2], [1, 2, 3]), "2 values, but 3 denominators"),
+        (lambda: wilson(3, 2), "successes must lie in 0..trials, got 3 of 2"),
+        (lambda: clopper_pearson(-1, 2), "successes must lie in 0..trials, got -1 of 2"),
+    ],
+)
+def test_bad_input(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        call()
 
 
 @given(st.lists(st.floats(0, 1), min_size=1).flatmap(lambda v: st.tuples(st.just(v), st.permutations(v))))
