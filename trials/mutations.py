@@ -38,9 +38,10 @@ LARGEST = 64 * 1024
 TOKENS = (
     b"", b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"\xc3\x28", b"\xed\xa0\x80", b"\r", b"\n", b"\r\n", b"\t", b'"', b'""',
     b"'", b";", b",", b"|", b"{", b"}", b"[", b"]", b":", b"null", b"NaN", b"-0", b"1e999", b"9" * 400, b"<", b">",
-    b"&", b"</", b"<!--", b"-->", b"<![CDATA[", b"]]>", b"<script>", b"</script>", b"<table>", b"<pre>", b"<DOC>", 
-    b"</DOC>", b"<TEXT>", b"&#x110000;", b"&amp", b"=1+1", b"\\ud800", b"\\u0000", b"true", b"\x1f\x8b", b"PAR1", b"[" * 300,
-    b"<div>" * 200, "\u202e\u200b\U000e0041".encode(), b"__import__('os')", b"\x7f\xff\xff\xff", b"\x80\x00\x00\x00",
+    b"&", b"</", b"<!--", b"-->", b"<![CDATA[", b"]]>", b"<script>", b"</script>", b"<table>", b"<pre>", b"<DOC>",
+    b"</DOC>", b"<TEXT>", b"&#x110000;", b"&amp", b"=1+1", b"\\ud800", b"\\u0000", b"true", b"\x1f\x8b", b"PAR1",
+    b"[" * 300, b"<div>" * 200, "\u202e\u200b\U000e0041".encode(), b"__import__('os')",
+    b"\x7f\xff\xff\xff", b"\x80\x00\x00\x00",
 )  # fmt: skip
 
 
@@ -200,7 +201,7 @@ def _watch(
 
 FORMATS: dict[str, Seeded] = {}
 """Name -> format. The modules below fill it; add a row with `FORMATS["name"] = Seeded(write, read)`."""
-TABLES = ("trials.mutations_corpus",)
+TABLES = ("trials.mutations_corpus", "trials.mutations_systems", "trials.mutations_questions")
 """Modules with a function `formats()` that returns rows of `FORMATS`."""
 
 
