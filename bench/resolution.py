@@ -1,6 +1,7 @@
 """Chunks of LangChain's and LlamaIndex's own splitters, given back as bare texts: how many are tied to their places.
 
     python -m bench.resolution [clapnq] [musique] [wice]        (all three without names; eight minutes)
+    python -m bench.resolution speed                            (10,000 texts, seconds of processor time, memory)
 
 Each page is split by each splitter as it comes; ragassay gets the text of the chunk and nothing else. *Repeated*
 chunks stand in several places of the corpus (a menu, a short sentence), which no text can tell apart: *tied* counts
@@ -138,8 +139,44 @@ def line(label: str, *cells: object) -> str:
     return f"{label:44}" + "".join(f"{one!s:>9}" for one in cells)
 
 
+def speed(data: Path = DATA, wanted: int = 10_000) -> None:
+    """Print seconds for `wanted` texts over the pages of all three data sets, changed in several ways, and memory."""
+    import resource
+
+    of = [page for name in READERS for page in pages(data, name)]
+    made, rng = documents(of), random.Random(6)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    started = time.process_time()
+    resolver = Resolver(made, floor=FLOOR)
+    resolver.prepare()
+    size = sum(len(one.text) for one in of)
+    more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    took = time.process_time() - started
+    print(f"{len(of):,} documents, {size / 1e6:.1f} million characters, to index: {took:.1f} s, {more:.0f} MB")
+    long = [one.text for one in of if len(one.text) > 200]
+    texts = []
+    for _ in range(wanted):
+        text = rng.choice(long)
+        start = rng.randrange(len(text) - 150)
+        texts.append(text[start : start + rng.randrange(150, 800)])
+    for name, change in {
+        "as it stands": lambda text: text,
+        "white space changed": lambda text: "\n".join(text.split(" ")),
+        "heading and metadata in front": lambda text: f"source: x.md\npage: 3\n\n{text}",
+        "seven characters replaced": lambda text: f"{text[:80]}#######{text[87:]}",
+        "nowhere (reversed)": lambda text: text[::-1],
+    }.items():
+        changed = [change(one) for one in texts]
+        started = time.process_time()
+        counts = Counter(resolver.by_text(one).resolution for one in changed)
+        print(f"{name:32} {time.process_time() - started:6.1f} s  {dict(counts)}")
+
+
 def main(names: list[str]) -> int:
     """Print the table; 1 if any chunk was tied to a wrong place."""
+    if names == ["speed"]:
+        speed()
+        return 0
     started = time.perf_counter()
     results = measure(names or list(READERS))
     print(line("data and splitter", *HEADS))
