@@ -89,13 +89,11 @@ async def execute(
             paces, most = Paces(concurrency, clock), ceiling or Ceiling()
             with _writer() as writer:
                 questioner = Questioner(
-                    store,
                     world,
                     system,
                     redaction=transform,
                     credentials=credentials or {},
                     clock=clock,
-                    writer=writer,
                     own_answer=journal.answer,
                 )
                 budget = most_failures(error_budget, len(world.keys))
@@ -108,6 +106,7 @@ async def execute(
                     most_failures=budget,
                     clock=clock,
                     writer=writer,
+                    put=store.put,
                 )
                 job.report_to(progress or Silent(), on_point)
                 terms = Conditions(

@@ -15,7 +15,7 @@ from ragassay.run.clock import Clock
 from ragassay.run.journal import Finished, Journal, Key, no_point
 from ragassay.run.pace import Paces
 from ragassay.run.progress import Progress, Silent, Standing
-from ragassay.run.question import Questioner
+from ragassay.run.question import Asked, Questioner
 from ragassay.run.threads import Writer
 from ragassay.run.world import World
 
@@ -97,9 +97,10 @@ class Job:
         most_failures: int,
         clock: Clock,
         writer: Writer,
+        put: Callable[[bytes], object],
     ) -> None:
         self._journal, self._questioner, self._paces, self._ceiling = journal, questioner, paces, ceiling
-        self._clock, self._writer = clock, writer
+        self._clock, self._writer, self._put = clock, writer, put
         keys = world.keys
         self._total, self._most = len(keys), most_failures
         self._waiting = Waiting(keys, journal.entries.__contains__, world.after)
@@ -108,7 +109,7 @@ class Job:
             ceiling.settle(0, entry.facts)
         self._resumed, self._failures = len(journal.entries), journal.failures
         self._why = ""
-        self._tasks: dict[asyncio.Task[Finished], Account] = {}
+        self._tasks: dict[asyncio.Task[Asked], Account] = {}
         self._progress: Progress = Silent()
         self._on_point: Callable[[str], None] = no_point
 
@@ -174,28 +175,41 @@ class Job:
             self._tasks[asyncio.ensure_future(self._questioner.ask(key, account))] = account
 
     async def _collect(self) -> None:
-        """Make every finished question durable, in the order in which they were asked."""
+        """Make every finished question durable, in the order in which they were asked, with one push to the disk."""
+        made: list[Asked] = []
+        new: set[str] = set()
         for task in [one for one in self._tasks if one.done()]:
             account = self._tasks.pop(task)
-            finished = task.result()
+            asked = task.result()
             self._on_point("after_answer")
-            self._ceiling.settle(account.reserved, facts_of(finished.measurements))
-            await self._keep(finished)
-            if self._failures <= self._most:
-                self._start()
+            self._ceiling.settle(account.reserved, facts_of(asked.finished.measurements))
+            made.append(asked._replace(finished=self._line(asked.finished, len(made), new)))
+        if not made:
+            return
+        await self._writer.run(self._write, made)
+        for asked in made:
+            content = asked.finished.content
+            self._waiting.finished((content.query_id, content.repeat))
+            if content.failure is None:
+                self._paces.succeeded()
+            else:
+                self._failures += 1
+                self._why = self._why or _why(asked.finished)
 
-    async def _keep(self, finished: Finished) -> None:
-        new = {digest: text for digest, text in finished.texts.items() if digest not in self._journal.texts}
-        order = len(self._journal.entries)
+    def _line(self, finished: Finished, place: int, new: set[str]) -> Finished:
+        """A finished question as its line holds it: its order, the texts that are new, and what the pace did."""
+        known = self._journal.texts
+        texts = {digest: text for digest, text in finished.texts.items() if digest not in known and digest not in new}
+        new.update(texts)
+        order = len(self._journal.entries) + place
         measurements = msgspec.structs.replace(finished.measurements, completed=order)
-        line = msgspec.structs.replace(finished, measurements=measurements, texts=new, pace=self._paces.take())
-        await self._writer.run(self._journal.append, line)
-        self._waiting.finished((finished.content.query_id, finished.content.repeat))
-        if finished.content.failure is None:
-            self._paces.succeeded()
-        else:
-            self._failures += 1
-            self._why = self._why or _why(finished)
+        return msgspec.structs.replace(finished, measurements=measurements, texts=texts, pace=self._paces.take())
+
+    def _write(self, made: list[Asked]) -> None:
+        for asked in made:
+            if asked.raw is not None:
+                self._put(asked.raw)
+        self._journal.append_all([asked.finished for asked in made])
 
     def _check_budget(self) -> None:
         if self._failures > self._most:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -230,12 +230,19 @@ class Journal:
 
     def append(self, finished: Finished) -> None:
         """Write one finished question; it is on the disk when this returns, StoreError otherwise."""
-        key = (finished.content.query_id, finished.content.repeat)
-        if key in self.entries:
-            raise IntegrityError(f"question {key[0]} (repeat {key[1]}) is already in the journal")
+        self.append_all([finished])
+
+    def append_all(self, several: Sequence[Finished]) -> None:
+        """Write finished questions with one push to the disk: all are there when this returns, else StoreError."""
+        keys = [(one.content.query_id, one.content.repeat) for one in several]
+        for number, key in enumerate(keys):
+            if key in self.entries or key in keys[:number]:
+                raise IntegrityError(f"question {key[0]} (repeat {key[1]}) is already in the journal")
         offset = self._end
-        self._append(_Body(question=finished))
-        self._note(finished, offset, self._end - offset)
+        lengths = self._append(*(_Body(question=one) for one in several))
+        for one, length in zip(several, lengths, strict=True):
+            self._note(one, offset, length)
+            offset += length
 
     def move(
         self,
@@ -266,14 +273,19 @@ class Journal:
         found = self.read(key, check=False).content.answer
         return None if found is None else found.text
 
-    def _append(self, body: _Body) -> None:
+    def _append(self, *bodies: _Body) -> list[int]:
+        """Write lines and push them to the disk; their lengths."""
         if self._broken:
             raise StoreError("the journal could not be written before", file=str(self.path), hint="run again to resume")
-        data = msgspec.json.encode(body)
-        total = _chain(self._sum, data)
-        line = b'{"body":' + data + b',"sum":"' + total.encode() + b'"}\n'
+        total, end, lengths = self._sum, self._end, []
         try:
-            self._write(line)
+            for body in bodies:
+                data = msgspec.json.encode(body)
+                total = _chain(total, data)
+                line = b'{"body":' + data + b',"sum":"' + total.encode() + b'"}\n'
+                self._write(line, end)
+                end += len(line)
+                lengths.append(len(line))
             self._on_point("before_fsync")
             durable.sync_file(self._descriptor)
         except OSError as cause:
@@ -282,18 +294,18 @@ class Journal:
                 os.ftruncate(self._descriptor, self._end)
             raise durable.failed("write the journal", self.path, cause) from cause
         self._on_point("after_fsync")
-        self._sum = total
-        self._end += len(line)
+        self._sum, self._end = total, end
+        return lengths
 
-    def _write(self, line: bytes) -> None:
+    def _write(self, line: bytes, start: int) -> None:
         rest = memoryview(line)
-        at = self._end
+        at = start
         half = len(line) // 2 if self._on_point is not no_point else 0
         if half:
             at += os.pwrite(self._descriptor, rest[:half], at)
             self._on_point("mid_append")
-        while at < self._end + len(line):
-            at += os.pwrite(self._descriptor, rest[at - self._end :], at)
+        while at < start + len(line):
+            at += os.pwrite(self._descriptor, rest[at - start :], at)
 
     def _note(self, finished: Finished, offset: int, length: int) -> None:
         content = finished.content

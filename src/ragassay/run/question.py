@@ -7,11 +7,10 @@ import inspect
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragassay.errors import RagassayError
-from ragassay.records.base import Digest
-from ragassay.records.canonical import digest_of
+from ragassay.records.canonical import digest_bytes, digest_of
 from ragassay.records.text import clean
 from ragassay.records.trace import Attempt, Failure, Measurements, TraceContent
 from ragassay.redact import Redaction
@@ -22,12 +21,18 @@ from ragassay.run.journal import Finished, Key
 from ragassay.run.normalise import Normalised, failed, normalise
 from ragassay.run.reading import InvalidResponseError, plain_value
 from ragassay.run.replaying import replayed
-from ragassay.run.threads import CallEndedError, Writer, words_of
+from ragassay.run.threads import CallEndedError, words_of
 from ragassay.run.world import World
-from ragassay.store import Store
 
 _LONGEST_DETAIL = 2000
 _LONGEST_CODE = 256
+
+
+class Asked(NamedTuple):
+    """A finished question, and bytes that must be stored before it is kept, since it names them."""
+
+    finished: Finished
+    raw: bytes | None = None
 
 
 class Questioner:
@@ -35,30 +40,28 @@ class Questioner:
 
     def __init__(
         self,
-        store: Store,
         world: World,
         system: System,
         *,
         redaction: Redaction,
         credentials: Mapping[str, str],
         clock: Clock,
-        writer: Writer,
         own_answer: Callable[[Key], str | None],
     ) -> None:
-        self._store, self._world, self._system = store, world, system
+        self._world, self._system = world, system
         self._redaction, self._credentials, self._clock = redaction, credentials, clock
-        self._writer, self._own_answer = writer, own_answer
+        self._own_answer = own_answer
         self._limit_s = world.subject.timeout_s + float(getattr(system, "max_wait_s", 0.0))
 
-    async def ask(self, key: Key, account: Account | None = None) -> Finished:
+    async def ask(self, key: Key, account: Account | None = None) -> Asked:
         """The finished trace of one key: whatever the system does, this returns."""
         request = self._world.request(key, self._credentials, self._own_answer)
         start_s = self._clock.steady_s()
         reply = await self._reply(request, account or Account())
         if reply.stored is not None:
-            return replayed(key, request, reply, self._redaction)
+            return Asked(replayed(key, request, reply, self._redaction))
         latency_ms = reply.latency_ms if reply.latency_ms is not None else self._clock.since_ms(start_s)
-        return await self._finish(key, request, reply, latency_ms)
+        return self._finish(key, request, reply, latency_ms)
 
     async def _reply(self, request: Request, account: Account) -> Reply:
         """What the adapter hands back, or a failure; waits for it no longer than the limit, whatever it does.
@@ -88,13 +91,13 @@ class Questioner:
         found = task.result()
         return found if isinstance(found, Reply) else Reply(value=found)
 
-    async def _finish(self, key: Key, request: Request, reply: Reply, latency_ms: float) -> Finished:
+    def _finish(self, key: Key, request: Request, reply: Reply, latency_ms: float) -> Asked:
         secrets = (*reply.secrets, *((request.credential,) if request.credential else ()))
         counts: dict[str, int] = {}
         found, value = self._normalise(key, request, reply, secrets, counts)
         raw = None
         if reply.raw is not None or found.lossy:
-            raw = await self._writer.run(self._keep_raw, reply, value, secrets)
+            raw = self._raw(reply, value, secrets)
         content = found.content
         failure = content.failure
         detail = reply.detail if reply.failure is not None else found.detail
@@ -113,13 +116,14 @@ class Questioner:
             cache_hits=reported.cache_hits,
             endpoint=reply.endpoint,
             host=reply.host,
-            raw=raw,
+            raw=None if raw is None else digest_bytes(raw),
             request_id=_short(self._clean(reply.request_id, secrets, counts)),
             failure_detail=_short(self._clean(detail, secrets, counts)) if failure is not None else None,
             redactions=counts,
         )
         texts = {str(digest): text for digest, text in found.texts.items()}
-        return Finished(content=content, measurements=measurements, digest=digest_of(content), texts=texts)
+        finished = Finished(content=content, measurements=measurements, digest=digest_of(content), texts=texts)
+        return Asked(finished, raw)
 
     def _normalise(
         self, key: Key, request: Request, reply: Reply, secrets: tuple[str, ...], counts: dict[str, int]
@@ -146,10 +150,10 @@ class Questioner:
         failure = Failure(cause="invalid_response", code=field[:_LONGEST_CODE])
         return failed(failure, request, repeat=key[1], redaction=self._redaction.digest)
 
-    def _keep_raw(self, reply: Reply, value: Any, secrets: tuple[str, ...]) -> Digest:
-        """The bytes that came, as a blob: as they were if nothing in them had to go, else what was left of them."""
+    def _raw(self, reply: Reply, value: Any, secrets: tuple[str, ...]) -> bytes:
+        """The bytes that came: as they were if nothing in them had to go, else what was left of them."""
         if reply.raw is None:
-            return self._store.put(json.dumps(value).encode())
+            return json.dumps(value).encode()
         text = reply.raw.decode("utf-8", "surrogateescape")
         kept, counts = self._redaction.text(text)
         parsed = None
@@ -157,11 +161,11 @@ class Questioner:
             parsed = json.loads(text)
         credentials = self._redaction.value(parsed)[1] if parsed is not None else {}
         if not counts and not credentials and not any(form in text for one in secrets for form in _forms(one)):
-            return self._store.put(reply.raw)
+            return reply.raw
         if parsed is not None:
             parsed = _scrub(self._redaction.value(parsed)[0], secrets)
-            return self._store.put(json.dumps(parsed).encode())
-        return self._store.put(str(_scrub(kept, secrets)).encode("utf-8", "replace"))
+            return json.dumps(parsed).encode()
+        return str(_scrub(kept, secrets)).encode("utf-8", "replace")
 
     def _clean(self, text: str | None, secrets: tuple[str, ...], counts: dict[str, int]) -> str | None:
         if text is None:
