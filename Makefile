@@ -37,7 +37,7 @@ check: $(VENV)/.dev  ## format, lint, types, imports
 bench: $(VENV)/.dev  ## speed, as ratios to peers in the same run
 	$(BIN)/python -m bench
 
-trials: $(VENV)/.dev  ## kills and full disks: minutes, not part of the tests
+trials: $(VENV)/.dev  ## kills, full disks, misbehaving services: minutes, not part of the tests
 	$(BIN)/python -m trials
 
 vectors: $(VENV)/.dev  ## golden vectors again; fails if any changed

@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from trials import store_kills
+from trials.bad_day import run_bad_day
 from trials.disks import run_disks
 from trials.kills import run_kills
 from trials.lives import TrialError
@@ -28,6 +29,8 @@ def main() -> int:
     try:
         figures = run_kills(kills=given.kills, runs=given.runs, questions=given.questions, seed=given.seed, times=times)
         figures += run_disks(questions=24, fsyncs=fsyncs, limits=limits)
+        if not given.short:
+            figures += run_bad_day(questions=240, rounds=5, seed=given.seed)
     except TrialError as broken:
         print(f"BROKEN PROMISE: {broken}", file=sys.stderr)
         return 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragassay.records.canonical import digest_of
+from ragassay.records.protocol import Envelope
 from ragassay.records.protocol import Stated as Identified
 from ragassay.records.trace import Item, TraceContent
 from ragassay.report.material import Material
@@ -78,7 +79,8 @@ def _circumstances(material: Material) -> tuple[Stated, ...]:
         Stated(label="python", value=around.python),
         Stated(label="platform", value=around.platform),
         Stated(label="machine", value=f"{around.machine}, {many(around.cpu_count, 'core')}"),
-        Stated(label="concurrency", value=str(around.concurrency)),
+        Stated(label="concurrency", value=_pace(around)),
+        *([Stated(label="counted under the ceiling", value=_spent(around))] if around.spent else ()),
         Stated(label="resumed", value=many(around.resumed, "time")),
         Stated(label="packages", value=f"{len(around.packages)}, digest {digest_of(list(around.packages))}"),
     )
@@ -88,6 +90,29 @@ def _tying(rule: str | None) -> Stated:
     if rule is None:
         return Stated(label="texts tied to documents", value="letter for letter only")
     return Stated(label="texts tied to documents", value=f"letter for letter, else {rule}")
+
+
+def _pace(around: Envelope) -> str:
+    """The declared limit, and what the run did about overload."""
+    cuts = [one for one in around.pace if one.kind == "cut"]
+    held = sum(one.seconds or 0.0 for one in around.pace if one.kind == "held")
+    told = [f"{around.concurrency} at once"]
+    if cuts:
+        causes = ", ".join(dict.fromkeys(one.cause for one in cuts))
+        back = sum(one.kind == "recovered" for one in around.pace)
+        lowest = min(one.limit for one in cuts)
+        told.append(f"cut {many(len(cuts), 'time')} ({causes}), to {lowest} at the lowest, back {many(back, 'time')}")
+    if held:
+        told.append(f"held for {held:.0f} s by Retry-After")
+    if around.pace_left_out:
+        told.append(f"{around.pace_left_out:,} further events")
+    return "; ".join(told)
+
+
+def _spent(around: Envelope) -> str:
+    said = around.spent
+    worst = f", {said['assumed_calls']} of the calls at their declared worst" if said.get("assumed_calls") else ""
+    return f"{said['calls']} calls, {said['tokens']} tokens, {said['cost']} {said['currency']}{worst}"
 
 
 def _hold(share: float) -> str:
@@ -104,7 +129,11 @@ def caveats(material: Material) -> tuple[str, ...]:
     told = []
     run, benchmark = material.run, material.benchmark
     if run.state != "complete":
-        told.append("This run was abandoned; it is not a complete run of its protocol.")
+        why = f" ({run.stopped.replace('_', ' ')})" if run.stopped else ""
+        told.append(
+            f"This run was ended early{why}: {run.answered:,} of {many(run.questions, 'question')} were asked, "
+            "the others are missing. It is not a complete run of its protocol."
+        )
     if run.mixed:
         told.append(f"Mixed run: {', '.join(run.mixed)} had more than one value while it ran. No gate accepts it.")
     if material.table.scoring != material.protocol.scoring:

@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 MB = 1024 * 1024
-CALM_S = 0.05
+CALM_S = 0.1
 OVERLOAD_S = 2.0
 
 
