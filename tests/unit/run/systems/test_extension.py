@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import tomllib
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,10 +24,11 @@ from ragassay.records.protocol import Stated, SystemIdentity
 from ragassay.records.trace import TraceContent
 from ragassay.run import execute
 from ragassay.run.contract import Request
+from ragassay.run.systems.extension import ADAPTERS
 from ragassay.run.systems.python import PythonSystem
 from ragassay.run.systems.reference import ReferenceSystem
 
-EXAMPLE = Path(__file__).parents[4] / "examples" / "extensions" / "adapter"
+EXAMPLE = Path(__file__).parents[4] / "examples" / "extensions" / "adapter-sqlite"
 NONE = Stated(absent="none")
 
 
@@ -46,7 +48,9 @@ def frozen(small: Small) -> Any:
 
 @pytest.fixture
 def sqlite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    install(tmp_path / "site", "ragassay-sqlite", "sqlite = ragassay_sqlite:SqliteSearch", monkeypatch, EXAMPLE)
+    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text("utf-8"))["project"]
+    ((name, value),) = project["entry-points"][ADAPTERS].items()
+    install(tmp_path / "site", project["name"], f"{name} = {value}", monkeypatch, EXAMPLE)
     with closing(sqlite3.connect(tmp_path / "faq.db")) as db, db:
         db.execute("CREATE VIRTUAL TABLE passages USING fts5(document_id UNINDEXED, body)")
         db.executemany("INSERT INTO passages VALUES (?, ?)", TEXTS.items())
@@ -55,8 +59,10 @@ def sqlite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_example_is_short_and_passes_its_own_test() -> None:
     assert len((EXAMPLE / "ragassay_sqlite.py").read_text().splitlines()) <= 25
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(EXAMPLE)], cwd=EXAMPLE,
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-c", "/dev/null", "-p", "no:cacheprovider", str(EXAMPLE / "tests")],
+        env={"PYTHONPATH": str(EXAMPLE), "PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False, cwd=EXAMPLE,
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -64,7 +70,7 @@ def test_the_example_is_short_and_passes_its_own_test() -> None:
 def test_it_is_a_kind_like_any_other(kind: str, sqlite: Path, small: Small) -> None:
     system = make_system({"kind": kind, "file": "faq.db"}, sqlite, frozen(small))
     assert system.identity.adapter == "sqlite"
-    assert system.identity.settings["extension"] == "sqlite ragassay-sqlite/1.0"
+    assert system.identity.settings["extension"] == "sqlite ragassay-adapter-sqlite/1.0"
     run, _ = asyncio.run(execute(small.store, small.seal(system.identity), system))
     assert run.failures == 0
     content = next(iter(small.store.get_lines(TraceContent, run.contents)))
