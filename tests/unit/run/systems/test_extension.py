@@ -61,7 +61,8 @@ def test_the_example_is_short_and_passes_its_own_test() -> None:
     assert len((EXAMPLE / "ragassay_sqlite.py").read_text().splitlines()) <= 25
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-c", "/dev/null", "-p", "no:cacheprovider", str(EXAMPLE / "tests")],
-        env={"PYTHONPATH": str(EXAMPLE), "PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False, cwd=EXAMPLE,
+        env={"PYTHONPATH": str(EXAMPLE), "PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False,
+        cwd=EXAMPLE,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 
