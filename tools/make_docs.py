@@ -15,7 +15,7 @@ EXIT_CODES = """\
 | 0 | the command did what it was asked; for a gate: pass |
 | 1 | a gate failed |
 | 2 | wrong usage, settings or input; the message names file, line and field |
-| 3 | inconclusive, or a person must review |
+| 3 | inconclusive, a person must review, or a ceiling on cost ended the run early |
 | 4 | the system under test or a judge failed more often than allowed |
 | 5 | integrity: stored bytes are damaged, missing, or not what was sealed |
 | 130 | interrupted; what was finished is kept |
