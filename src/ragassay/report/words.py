@@ -9,7 +9,7 @@ from ragassay.report.model import Cut
 
 NOT_MEASURED = "not measured"
 
-_HIDDEN = re.compile(
+HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, escape among them; not tab and newline
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028\u2029"
     "\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"  # bidi overrides, isolates, invisible operators
@@ -35,7 +35,7 @@ def visible(text: str) -> str:
 
     Line breaks, tabs, joiners (emoji, Persian) and all letters stay as they are.
     """
-    return _HIDDEN.sub(lambda found: f"[U+{ord(found.group()):04X}]", text)
+    return HIDDEN.sub(lambda found: f"[U+{ord(found.group()):04X}]", text)
 
 
 def plain(text: str, most: int = 300) -> str:
