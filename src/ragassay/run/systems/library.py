@@ -215,7 +215,7 @@ class LibrarySystem(ABC):
             return Reply(failure=Failure(cause="invalid_response", code="response"), detail=str(cause), secrets=secrets)
         response = dict(found.extra)
         if found.documents is not None and found.answer is None:
-            step: Entry = {"kind": self.step, "name": self.step_name, "items_out": found.documents}
+            step: Entry = {"kind": self.step, "name": self.step_name, "parents": [], "items_out": found.documents}
             if self.input is None:
                 step["query_text"] = self.query(request)
             if self.direction:

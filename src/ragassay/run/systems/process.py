@@ -223,7 +223,7 @@ def _how(code: int | None) -> str:
     if code is None:
         return "nobody knows how"
     if code >= 0:
-        return f"exit status {code}; it must stay and read the next line"
+        return f"exit status {code}" + ("; it must stay and read the next line" if code == 0 else "")
     with suppress(ValueError):
         return f"by {signal.Signals(-code).name}"
     return f"by signal {-code}"

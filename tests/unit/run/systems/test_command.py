@@ -158,6 +158,13 @@ def test_the_last_line_needs_no_line_end() -> None:
     assert said(ask(made(), "last", "next")) == ["no line end", "next"]
 
 
+def test_a_program_that_answers_once_is_told_to_stay() -> None:
+    ended = CommandSystem([sys.executable, "-c", "import sys; sys.stdin.readline()"])
+    (reply,) = ask(ended, "x")
+    assert said([reply]) == [("process", "exit 0")]
+    assert "must stay and read the next line" in (reply.detail or "")
+
+
 def test_restarts_are_counted_and_then_every_question_says_why() -> None:
     replies = ask(made(restarts=1), "exit", "exit", "fine", "fine")
     assert said(replies) == [("process", "exit 3")] * 2 + [("process", "not_restarted")] * 2

@@ -80,6 +80,7 @@ class TestLangChain:
         assert "score_direction" not in response["steps"][0]
         made = content(small, response)
         assert made.context is None
+        assert made.steps[0].parents == (), "nothing stands before it, and the report need not infer that"
         found = made.steps[0].items_out or ()
         assert [one.resolution for one in found][:2] == ["declared", "exact"]
         assert [(one.start, one.end) for one in found[0].sources] == [(0, 20)]
