@@ -37,7 +37,7 @@ class CommandSystem:
     once: 1 for a program that answers one after the other, so that no question's time is spent in its queue. A
     program that ends or does not answer in time is started again, at most `restarts` times in a run. If it ends while
     several wait, each of them is asked once more, alone. The environment holds `env` (texts, or { env = "NAME" } for
-    secrets) and the variables named in `pass_env`, nothing else.
+    secrets) and the variables named in `pass_env`, nothing else; only the secrets are taken out of what comes back.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class CommandSystem:
             raise UsageError("a request line is an object", field="request", hint='request = { q = "$.query" }')
         check_template(request)
         check_rules(response or {})
-        self._env = _checked_env(env or {}, pass_env)
+        self._env, self._passed = _checked_env(env or {}, pass_env), frozenset(pass_env)
         self._request, self._response = request, response
         self._in_flight, self._restarts, self._most = int(in_flight), int(restarts), int(max_line_bytes)
         self._conditions = Conditions(timeout_s=60.0, pace=Pace(1))
@@ -209,7 +209,8 @@ class CommandSystem:
             if value is ABSENT:
                 failure = Failure(cause="invalid_response", code="response")
                 detail = "no path of the mapping leads anywhere"
-        secrets = [one.resolve("env") for one in self._env.values() if isinstance(one, Secret)]
+        declared = [one for key, one in self._env.items() if isinstance(one, Secret) and key not in self._passed]
+        secrets = [one.resolve("env") for one in declared]
         return Reply(
             value=value if failure is None else None,
             failure=failure,

@@ -85,18 +85,20 @@ def test_one_program_answers_all_and_is_gone_afterwards() -> None:
 
 def test_the_line_is_the_request_and_the_environment_only_what_is_declared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_TOKEN", "very-secret")
-    monkeypatch.setenv("PASSED", "on")
+    monkeypatch.setenv("PASSED", "fast")
     monkeypatch.setenv("OTHER", "stays here")
     system = made(env={"MODE": "fast", "TOKEN": {"env": "RAG_TOKEN", "prefix": "t-"}}, pass_env=["PASSED"])
     history = (Turn(role="user", text="Earlier?"), Turn(role="assistant", text="Yes."))
     (reply,) = ask(system, request("q", "now", history=history, credential="user-password", seed=4))
     env = {key: one for key, one in reply.value["env"].items() if key != "LC_CTYPE"}  # Python itself sets that one
-    assert env == {"MODE": "fast", "TOKEN": "t-very-secret", "PASSED": "on"}
+    assert env == {"MODE": "fast", "TOKEN": "t-very-secret", "PASSED": "fast"}
     assert reply.value["request"] == {
         "query_id": "q", "query": "now", "as_of": AS_OF, "top_k": 3, "seed": 4,
         "history": [{"role": "user", "text": "Earlier?"}, {"role": "assistant", "text": "Yes."}],
     }  # fmt: skip
-    assert set(reply.secrets) == {"t-very-secret", "user-password"}
+    assert set(reply.secrets) == {"t-very-secret", "user-password"}, (
+        "a mode that is passed on is no secret in an answer"
+    )
     assert "very-secret" not in str(system.identity)
     assert "MODE=fast" in system.identity.settings["environment"]
 
