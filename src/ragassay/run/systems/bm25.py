@@ -6,19 +6,15 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-from ragassay.corpus import visible
-from ragassay.errors import UsageError
 from ragassay.measures.text import normalise_unicode
 from ragassay.records.base import Instant
 from ragassay.records.case import Principal
 from ragassay.records.document import Document, Passage
-from ragassay.records.text import valid_at
+from ragassay.run.systems.opening import DIGITS, Hit, Hits, Openings, Where
 
-if TYPE_CHECKING:
-    import numpy as np
-
+__all__ = ["STOPWORDS", "Hit", "Hits", "Index", "stem", "terms"]
 STOPWORDS = frozenset(
     [
         "a",
@@ -57,25 +53,6 @@ STOPWORDS = frozenset(
     ]
 )
 """The 33 English words of Lucene's classic list."""
-_DIGITS = 6
-"""Scores are rounded to this many decimals before they are compared, so that ties do not hang on the last bit."""
-
-
-class Hit(NamedTuple):
-    """A passage by its number in document order, and its score."""
-
-    number: int
-    score: float
-
-
-class Hits(NamedTuple):
-    """What was found, and how many passages were open to this question."""
-
-    hits: list[Hit]
-    passages: int
-    visible: int
-    valid: int
-    """Visible and valid at the moment asked for."""
 
 
 def terms(text: str) -> list[str]:
@@ -94,7 +71,7 @@ def stem(word: str) -> str:
     return word
 
 
-class Index:
+class Index(Openings):
     """BM25 (bm25s, Lucene's form) over passages, built once.
 
     Term statistics are over all passages; ranking is only over those that the asker may see and that are valid.
@@ -103,12 +80,8 @@ class Index:
     def __init__(
         self, documents: Iterable[Document], passages: Sequence[Passage], *, k1: float = 1.5, b: float = 0.75
     ) -> None:
-        if not passages:
-            raise UsageError("there are no passages to search", hint="segment the corpus first")
-        self.passages = list(passages)
-        self._documents = {(one.document_id, one.version): one for one in documents}
+        super().__init__(documents, passages)
         self._k1, self._b = k1, b
-        self._open: dict[Any, np.ndarray[Any, Any]] = {}
 
     @cached_property
     def _words(self) -> list[list[str]]:
@@ -144,42 +117,20 @@ class Index:
         number = self._frequencies.get(term, 0)
         return math.log(1 + (len(self.passages) - number + 0.5) / (number + 0.5))
 
-    def search(self, query: str, *, top_k: int, principal: Principal | None, as_of: Instant) -> Hits:
+    def search(
+        self, query: str, *, top_k: int, principal: Principal | None, as_of: Instant, where: Where | None = None
+    ) -> Hits:
         """The `top_k` best passages with a score above 0, best first, ties in passage order."""
         import numpy as np
 
-        seen = self._mask("visible", principal)
-        valid = seen & self._mask("valid", as_of)
-        counts = (len(self.passages), int(seen.sum()), int(valid.sum()))
+        mask, *counts = self.opened(principal, as_of, where)
         words = [one for one in terms(query) if one in self._frequencies]
-        if not words or not valid.any():
+        if not words or not mask.any():
             return Hits([], *counts)
-        scores = np.round(self._bm25.get_scores(words).astype(np.float64), _DIGITS)
-        candidates = np.flatnonzero(valid & (scores > 0))
+        scores = np.round(self._bm25.get_scores(words).astype(np.float64), DIGITS)
+        candidates = np.flatnonzero(mask & (scores > 0))
         best = candidates[np.argsort(-scores[candidates], kind="stable")][:top_k]
         return Hits([Hit(int(one), float(scores[one])) for one in best], *counts)
-
-    def _mask(self, kind: str, asked: Principal | Instant | None) -> np.ndarray[Any, Any]:
-        """Which passages are open: all their documents are visible to a principal, or valid at an instant."""
-        import numpy as np
-
-        if (kind, asked) not in self._open:
-            allowed = {key: self._allows(kind, one, asked) for key, one in self._documents.items()}
-            self._open[kind, asked] = np.fromiter(
-                (
-                    all(allowed.get((span.document_id, span.version), False) for span in one.sources)
-                    for one in self.passages
-                ),
-                dtype=bool,
-                count=len(self.passages),
-            )
-        return self._open[kind, asked]
-
-    @staticmethod
-    def _allows(kind: str, document: Document, asked: Any) -> bool:
-        if kind == "valid":
-            return valid_at(document.valid_from, document.valid_until, asked)
-        return asked is None or visible(document, asked)
 
     @property
     def identity(self) -> str:

@@ -1,0 +1,1 @@
+"""Pipelines of real parts: embedders, dense and lexical retrieval, fusion, reranking, generation. Judges nothing."""
