@@ -60,17 +60,20 @@ def estimate(observations: Iterable[Observation], cases: Sequence[Case], scoring
     cases of the population, also those without a row. `reasons` counts rows. Bounds, given where anything is not
     known, are of the mean if each unknown repeat were at its least or greatest. The order of the rows does not matter.
     """
-    rows: dict[tuple[str, str], dict[str, list[Observation]]] = defaultdict(lambda: defaultdict(list))
+    rows: dict[tuple[str, str], list[Observation]] = defaultdict(list)
     members: dict[str, set[str]] = defaultdict(set)
     for row in observations:
         name = row.measure.partition("(")[0].partition("@")[0]
         if row.target is None or name in COUNTED:
-            rows[row.measure, row.step or ""][row.query_id].append(row)
+            rows[row.measure, row.step or ""].append(row)
         if name in LIMITED:
             members[row.measure].add(row.query_id)
     populations = _populations(cases)
     made: list[Estimate] = []
-    for (measure, step), by_case in rows.items():
+    for (measure, step), own_rows in rows.items():
+        by_case: dict[str, list[Observation]] = defaultdict(list)
+        for row in own_rows:
+            by_case[row.query_id].append(row)
         told = _told(measure, step or None, scoring)
         low, high = told.within or (0.0, None)
         summaries = {

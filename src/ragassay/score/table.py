@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -92,10 +93,11 @@ def _observed(traces: Iterable[Trace], cases: Sequence[Case], world: World, scor
 def _write(
     store: Store, run: Run, scoring: Scoring, scoring_digest: Digest, cases: Sequence[Case], scores: Sequence[Scores]
 ) -> tuple[ScoreTable, Digest]:
-    observations = sorted((row for one in scores for row in one.observations), key=_key)
-    runtime = sorted((row for one in scores for row in one.runtime), key=_key)
+    scores = sorted(scores, key=lambda one: (one.query_id, one.repeat))
+    observations = [row for one in scores for row in sorted(one.observations, key=_key)]
+    runtime = [row for one in scores for row in sorted(one.runtime, key=_key)]
     fates = sorted((fate for one in scores for fate in one.fates), key=lambda one: (one.query_id, one.repeat))
-    estimates = estimate([*observations, *runtime], cases, scoring)
+    estimates = estimate(chain(observations, runtime), cases, scoring)
     failed = [(one.query_id, one.repeat) for one in scores if one.failure]
     rows = survival(fates, [each for one in scores for each in one.holdings], cases, failed)
     blobs = {
@@ -116,8 +118,9 @@ def _write(
     return made, store.put_record(made)
 
 
-def _key(row: Observation) -> tuple[str, int, str, str, str]:
-    return (row.query_id, row.repeat, row.step or "", row.measure, row.target or "")
+def _key(row: Observation) -> tuple[str, str, str]:
+    """The order of the rows of one question and repeat."""
+    return (row.step or "", row.measure, row.target or "")
 
 
 def _content(store: Store, blobs: dict[str, Digest]) -> Digest:
