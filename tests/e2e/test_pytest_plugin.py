@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """The pytest plugin in real pytest runs of their own: inert unless used, fails on nothing, works under xdist."""
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ CASES = [
     {"query_id": f"q{n}", "query": f"Where is number {n}?", "relevant": [{"document_id": f"d{n}", "grade": 2}]}
     for n in range(10)
 ]
+
+DOCUMENTS = {f"d{n}": f"This is number {n}." for n in range(10)}
 
 def right(request):
     return ["d" + request.query_id[1:]]
@@ -57,9 +60,9 @@ def test_a_requirement_holds_or_fails_with_the_questions_that_miss(tmp_path: Pat
     done = pytest_of(
         tmp_path,
         GOOD + "def test_right(ragassay):\n"
-        "    ragassay.require(ragassay.evaluate(CASES, right), 'recall@20', at_least=0.8)\n"
+        "    ragassay.require(ragassay.evaluate(CASES, right, documents=DOCUMENTS), 'recall@20', at_least=0.8)\n"
         "def test_half(ragassay):\n"
-        "    table = ragassay.evaluate(CASES, half)\n"
+        "    table = ragassay.evaluate(CASES, half, documents=DOCUMENTS)\n"
         "    ragassay.require(table, 'recall@20', at_least=0.5)\n"
         "    ragassay.require(table, 'recall@20', at_least=0.8)\n",
         "--junitxml=out.xml",
@@ -81,9 +84,9 @@ def test_a_failed_question_counts_on_the_pessimistic_side(tmp_path: Path) -> Non
     done = pytest_of(
         tmp_path,
         GOOD + "def test_low(ragassay):\n"
-        "    ragassay.require(ragassay.evaluate(CASES, broken), 'recall@20', at_least=0.9)\n"
+        "    ragassay.require(ragassay.evaluate(CASES, broken, documents=DOCUMENTS), 'recall@20', at_least=0.9)\n"
         "def test_high(ragassay):\n"
-        "    ragassay.require(ragassay.evaluate(CASES, broken), 'recall@20', at_least=0.95)\n",
+        "    ragassay.require(ragassay.evaluate(CASES, broken, documents=DOCUMENTS), 'recall@20', at_least=0.95)\n",
     )
     assert "1 failed, 1 passed" in done.stdout
     assert "1.000 at" in done.stdout
@@ -96,16 +99,22 @@ def test_a_failed_question_counts_on_the_pessimistic_side(tmp_path: Path) -> Non
     "body, says",
     [
         ("    pass\n", "nothing was measured: this test uses the fixture"),
-        ("    ragassay.evaluate(CASES, right)\n", "nothing was measured: this test uses the fixture"),
         (
-            "    ragassay.require(ragassay.evaluate(CASES, right), 'faithfulness', at_least=0.1)\n",
+            "    ragassay.evaluate(CASES, right, documents=DOCUMENTS)\n",
+            "nothing was measured: this test uses the fixture",
+        ),
+        (
+            "    ragassay.require(ragassay.evaluate(CASES, right, documents=DOCUMENTS), 'faithfulness', at_least=0.1)\n",
             "nothing was measured: faithfulness has no value for any question",
         ),
         (
-            "    ragassay.require(ragassay.evaluate(CASES, right), 'fact_coverage', at_least=0.0)\n",
+            "    ragassay.require(ragassay.evaluate(CASES, right, documents=DOCUMENTS), 'fact_coverage', at_least=0.0)\n",
             "nothing was measured: fact_coverage has no value for any question",
         ),
-        ("    ragassay.require(ragassay.evaluate(CASES, right), 'recall@20')\n", "a requirement needs a limit"),
+        (
+            "    ragassay.require(ragassay.evaluate(CASES, right, documents=DOCUMENTS), 'recall@20')\n",
+            "a requirement needs a limit",
+        ),
     ],
 )
 def test_nothing_measured_is_a_failure(tmp_path: Path, body: str, says: str) -> None:
@@ -119,7 +128,7 @@ def test_the_marker_gives_settings_and_may_allow_a_test_without_requirement(tmp_
         tmp_path,
         "import pytest\n" + GOOD + "@pytest.mark.ragassay(must_require=False, top_k=7, as_of='2026-01-02')\n"
         "def test_it(ragassay):\n"
-        "    card = ragassay.evaluate(CASES, right).scorecard\n"
+        "    card = ragassay.evaluate(CASES, right, documents=DOCUMENTS).scorecard\n"
         "    assert card.as_of == '2026-01-02T00:00:00Z'\n"
         "    assert '7' in [one.value for one in card.identity.settings if one.label == 'top k']\n",
         "--strict-markers",
@@ -130,7 +139,7 @@ def test_the_marker_gives_settings_and_may_allow_a_test_without_requirement(tmp_
 def test_it_works_under_xdist(tmp_path: Path) -> None:
     tests = "".join(
         f"def test_{n}(ragassay):\n"
-        f"    ragassay.require(ragassay.evaluate(CASES, {'half' if n == 2 else 'right'}), 'recall@20', at_least=0.8)\n"
+        f"    ragassay.require(ragassay.evaluate(CASES, documents=DOCUMENTS, system={'half' if n == 2 else 'right'}), 'recall@20', at_least=0.8)\n"
         for n in range(4)
     )
     done = pytest_of(tmp_path, GOOD + tests, "-n", "2")

@@ -142,3 +142,12 @@ def test_an_async_system_that_blocks_its_loop_cannot_stop_the_run() -> None:
     (one,) = [found for found in estimates(result, "recall(rel=2)@5") if found.aggregation == "macro"]
     assert (one.attempted, one.scored, one.error) == (2, 1, 1)
     assert one.reasons == {"timeout": 1}
+
+
+def test_documents_without_text_are_not_copies_of_each_other() -> None:
+    cases = [
+        {"query_id": f"q{n}", "query": f"Which is {n}?", "relevant": [{"document_id": f"d{n}", "grade": 2}]}
+        for n in range(4)
+    ]
+    card = evaluate_sync(cases, lambda _: ["d0"], as_of="2026-01-01").scorecard
+    assert {one.value for one in card.estimates if one.measure == "recall(rel=2)@20"} == {0.25}

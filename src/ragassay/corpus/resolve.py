@@ -67,7 +67,9 @@ class Resolver:
         for one in documents:
             entry: CorpusEntry = one.entry()
             self._by_id[one.document_id].append(one)
-            grouped[entry.text_digest, entry.auth_digest].append(one)
+            # Documents of which no text is known are not equal: only their ids tell them apart.
+            key = (entry.text_digest, entry.auth_digest) if one.text.strip() else (one.document_id, one.version)
+            grouped[key].append(one)
         self._classes = [_Class(members[0].text, tuple(members)) for members in grouped.values()]
         for number, one_class in enumerate(self._classes):
             self._class_of.update(dict.fromkeys(map(reference, one_class.members), number))
