@@ -194,6 +194,7 @@ async def perform(
 def measure(store: Store, run: Digest, scoring: Digest, *, name: str) -> Digest:
     """The score table of a run under a scoring layer, ref `scores/NAME`."""
     _, digest = ragassay.score.table(store, run, scoring)
+    store.set_ref(f"past/{digest[7:23]}", digest, kind="scores")  # stays in the list when another run takes the name
     store.set_ref(f"scores/{name}", digest, kind="scores")
     return digest
 

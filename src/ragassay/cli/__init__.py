@@ -19,6 +19,8 @@ COMMANDS: dict[str, str] = {
     "run": "Ask the system under test every question and keep everything that it did.",
     "score": "Score a run: every question, every step, every class on its own.",
     "report": "Write the scorecard as HTML, JSON and Markdown.",
+    "export": "Write the rows of a score table as CSV or Parquet.",
+    "runs": "List the runs of the store, tag them, and follow a measure over them.",
     "measures": "Print the glossary of measures.",
     "measure": "TREC qrels and runs to numbers, without a store.",
     "store": "Look into the store; `store check` re-hashes all of it.",
@@ -36,6 +38,11 @@ GROUPS: dict[str, dict[str, str]] = {
         "build": "Freeze the questions that the settings name; quotes become spans, or are reported.",
         "check": "Say what is wrong, weak or missing in questions and labels, and what to do.",
         "show": "List the benchmarks of the store.",
+    },
+    "runs": {
+        "list": "Every run: when, what, under which tags, and how many questions failed. The default.",
+        "tag": "Give a run a tag.",
+        "trend": "A measure over the runs; never joined across another benchmark, corpus or scoring.",
     },
     "store": {
         "check": "Name each damaged, missing or foreign object; exit 5 if there is any. Deletes nothing.",
@@ -86,6 +93,8 @@ def exit_code_of(arguments: list[str]) -> int:
     """Run one command line; its exit code."""
     from ragassay.cli import talk
 
+    if arguments[:1] == ["runs"] and (len(arguments) == 1 or arguments[1] not in (*GROUPS["runs"], "--help", "-h")):
+        arguments = ["runs", "list", *arguments[1:]]
     try:
         result = build_app()(arguments, result_action="return_value")
         sys.stdout.flush()
