@@ -131,6 +131,10 @@ class LoopThread:
             self._loop.call_soon_threadsafe(self._heard)
             raise
 
+    def result(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The result of a coroutine function that runs in the other loop, for callers that have none and block."""
+        return asyncio.run_coroutine_threadsafe(_guarded(function, arguments), self._loop).result()
+
     def _heard(self) -> None:
         self._silent_since_cancel = False
 

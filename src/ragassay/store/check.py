@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Level = Literal["quick", "full", "deep"]
 LEVELS = ("quick", "full", "deep")
 INDEX = "index.sqlite"
-LAYOUT = ("blobs", INDEX, "journals", "refs", "store.json", "tmp")
+LAYOUT = ("blobs", "cache", INDEX, "journals", "refs", "store.json", "tmp")
 """What may stand in the folder of a store."""
 _RECORDS_AT_MOST = 64 * 1024 * 1024
 

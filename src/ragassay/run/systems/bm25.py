@@ -123,14 +123,14 @@ class Index(Openings):
         """The `top_k` best passages with a score above 0, best first, ties in passage order."""
         import numpy as np
 
-        mask, *counts = self.opened(principal, as_of, where)
+        opened = self.opened(principal, as_of, where)
         words = [one for one in terms(query) if one in self._frequencies]
-        if not words or not mask.any():
-            return Hits([], *counts)
+        if not words or not opened.mask.any():
+            return opened.found([])
         scores = np.round(self._bm25.get_scores(words).astype(np.float64), DIGITS)
-        candidates = np.flatnonzero(mask & (scores > 0))
+        candidates = np.flatnonzero(opened.mask & (scores > 0))
         best = candidates[np.argsort(-scores[candidates], kind="stable")][:top_k]
-        return Hits([Hit(int(one), float(scores[one])) for one in best], *counts)
+        return opened.found([Hit(int(one), float(scores[one])) for one in best])
 
     @property
     def identity(self) -> str:

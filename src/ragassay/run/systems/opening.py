@@ -49,6 +49,10 @@ class Open(NamedTuple):
     valid: int
     matching: int | None
 
+    def found(self, hits: list[Hit]) -> Hits:
+        """These hits with the counts."""
+        return Hits(hits, self.passages, self.visible, self.valid, self.matching)
+
 
 class Openings:
     """Passages with the documents that they come from.

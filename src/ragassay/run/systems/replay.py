@@ -24,7 +24,9 @@ from ragassay.traces.run_file import RunFormat
 class ReplaySystem:
     """Answers each question with what a file holds of it, and with the measurements made then.
 
-    `kind` is `traces` (JSON lines, `ragassay schema trace`) or `trec` (a run file: lists of ids, no answer, no times).
+    `kind` is `traces` (JSON lines, `ragassay schema trace`), `trec` (a run file: lists of ids, no answer, no times), or
+    `ragas` and `deepeval` (data sets that hold answers and retrieved contexts beside the questions; contexts are tied
+    to this corpus by id or by text, letter for letter or from `alignment` on).
     A question, or a repeat, that the file does not hold is a failure of this question: silence is not an empty list.
     Items whose place is not in this corpus become unresolved. With `on_error="skip"` broken lines are left out, and
     the identity says how many.
@@ -42,6 +44,8 @@ class ReplaySystem:
         name: str = "",
         step: str = "run",
         on_error: OnError = "stop",
+        separator: str | None = None,
+        alignment: float | None = None,
         retriever: str | None = None,
         generator: str | None = None,
         prompt: str | None = None,
@@ -58,6 +62,8 @@ class ReplaySystem:
             kind=kind,
             as_of=as_of,
             name=step,
+            separator=separator,
+            floor=alignment,
             on_error=on_error,
         )
         self.skipped = found.skipped
@@ -76,6 +82,7 @@ class ReplaySystem:
                 "content": _digest(path),
                 "questions": len(self._by_question),
                 "lines_left_out": len(self.skipped),
+                **({} if alignment is None else {"alignment": alignment}),
                 **(settings or {}),
             },
         )

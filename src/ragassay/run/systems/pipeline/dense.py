@@ -1,0 +1,236 @@
+"""Exact vector search over passages, embedded in the process. Approximates nothing and answers nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec import Meta
+
+from ragassay.records.base import Digest, Instant, Record
+from ragassay.records.canonical import digest_of, digest_text
+from ragassay.records.case import Principal
+from ragassay.records.document import Count, Document, Passage
+from ragassay.run.clock import SYSTEM_CLOCK, Clock
+from ragassay.run.systems.opening import DIGITS, Hit, Hits, Openings, Where
+from ragassay.run.systems.pipeline.embedders import Embedder
+from ragassay.run.systems.pipeline.vectors import Embedded, VectorCache
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+METRIC: Literal["cosine"] = "cosine"
+_AT_ONCE = 4096
+_HALF_FLOAT32_STEP = 2.0**-24
+
+
+class IndexContent(Record, frozen=True, kw_only=True):
+    """What an index is: equal contents give equal rankings."""
+
+    index: Digest
+    """Over the passages' ids and texts in their order, the embedder and the metric."""
+    embedder: str
+    query_embedder: str
+    metric: Literal["cosine"]
+    dimensions: Annotated[int, Meta(ge=1)]
+    passages: Count
+    blank: Count
+    """Passages without a vector, since their text is empty: they are never found."""
+
+
+class IndexEnvelope(Record, frozen=True, kw_only=True):
+    """How it came about, which changes no ranking."""
+
+    built_at: Instant
+    duration_ms: float
+    computed: Count
+    """Vectors that were computed for it; the others were in the cache."""
+    cache_hits: Count
+    calls: Count
+    server: str | None = None
+    """Of a database: its version and that of its vector type."""
+    reused: bool = False
+    """It was there already."""
+
+
+class IndexArtefact(Record, frozen=True, kw_only=True):
+    """An index that was built."""
+
+    content: IndexContent
+    envelope: IndexEnvelope
+
+
+class VectorIndex(Openings):
+    """What both vector indexes share: the embedders, the cache, the id."""
+
+    def __init__(
+        self,
+        documents: Iterable[Document],
+        passages: Sequence[Passage],
+        embedder: Embedder,
+        *,
+        query_embedder: Embedder | None = None,
+        cache: VectorCache | None = None,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        """`query_embedder`: where questions are embedded in another way (a prefix, say); of the same dimensions."""
+        super().__init__(documents, passages)
+        self.embedder, self.query_embedder = embedder, query_embedder or embedder
+        self.cache = cache or VectorCache.memory()
+        self._clock = clock
+
+    @cached_property
+    def content(self) -> IndexContent:
+        """What the index is, before it is built."""
+        named = [[str(one.passage_id), digest_text(one.text)] for one in self.passages]
+        return IndexContent(
+            index=digest_of([named, self.embedder.identity, METRIC]),
+            embedder=self.embedder.identity,
+            query_embedder=self.query_embedder.identity,
+            metric=METRIC,
+            dimensions=self.embedder.dimensions,
+            passages=len(self.passages),
+            blank=sum(not one.text.strip() for one in self.passages),
+        )
+
+    def attach(self, conditions: Any) -> None:
+        """Take the clock of the run, and hand the conditions on to embedders that want them (endpoints do)."""
+        self._clock = conditions.clock
+        for one in (self.embedder, self.query_embedder):
+            attach: Any = getattr(one, "attach", None)
+            if callable(attach):
+                attach(conditions)
+
+    @property
+    def artefact(self) -> IndexArtefact:
+        """The index as a record; builds it if it is not built."""
+        raise NotImplementedError
+
+    def warm(self) -> None:
+        """Build what is built once, so that no question pays for it."""
+        _ = self.artefact
+
+    def embed(self, query: str) -> Embedded:
+        """The vector of a question, (1, dimensions), and whether it was in the cache."""
+        return self.cache.embed(self.query_embedder, [query])
+
+    def search(
+        self, query: str, *, top_k: int, principal: Principal | None, as_of: Instant, where: Where | None = None
+    ) -> Hits:
+        """The `top_k` passages nearest to a question, as `search_vector`."""
+        vector = self.embed(query).vectors[0]
+        return self.search_vector(vector, top_k=top_k, principal=principal, as_of=as_of, where=where)
+
+    def search_vector(
+        self,
+        vector: NDArray[np.float32],
+        *,
+        top_k: int,
+        principal: Principal | None,
+        as_of: Instant,
+        where: Where | None = None,
+    ) -> Hits:
+        """The `top_k` open passages of the highest cosine, best first, ties (to 6 decimals) in passage order.
+
+        Range -1 to 1, higher is nearer. Passages without text are never found; a question without text finds nothing.
+        """
+        raise NotImplementedError
+
+    def _built(self, began_s: float, got: Embedded, **more: Any) -> IndexArtefact:
+        envelope = IndexEnvelope(
+            built_at=self._clock.now(),
+            duration_ms=self._clock.since_ms(began_s),
+            computed=got.computed,
+            cache_hits=got.hits,
+            calls=got.calls,
+            **more,
+        )
+        return IndexArtefact(content=self.content, envelope=envelope)
+
+    def _named(self, how: str) -> str:
+        asked = self.content.query_embedder
+        apart = "" if asked == self.content.embedder else f"; questions by {asked}"
+        return (
+            f"{how} {METRIC} {self.content.index[:23]}; {self.content.embedder}{apart}; "
+            "principal, validity and metadata before ranking"
+        )
+
+
+class DenseIndex(VectorIndex):
+    """All vectors in memory, all of them compared."""
+
+    @cached_property
+    def _vectors_and_artefact(self) -> tuple[NDArray[np.float32], IndexArtefact]:
+        began_s = self._clock.steady_s()
+        got = self.cache.embed(self.embedder, [one.text for one in self.passages])
+        return got.vectors, self._built(began_s, got)
+
+    @property
+    def artefact(self) -> IndexArtefact:
+        """The index as a record; builds it if it is not built."""
+        return self._vectors_and_artefact[1]
+
+    @property
+    def identity(self) -> str:
+        """The retriever's version: method, index, embedder, filters."""
+        return self._named("exact")
+
+    @cached_property
+    def _worded(self) -> np.ndarray[Any, Any]:
+        import numpy as np
+
+        return np.array([bool(one.text.strip()) for one in self.passages])
+
+    def search_vector(
+        self,
+        vector: NDArray[np.float32],
+        *,
+        top_k: int,
+        principal: Principal | None,
+        as_of: Instant,
+        where: Where | None = None,
+    ) -> Hits:
+        """As in `VectorIndex`: float32 finds the candidates with its error allowed for, float64 ranks them."""
+        import numpy as np
+
+        opened = self.opened(principal, as_of, where)
+        numbers = np.flatnonzero(opened.mask & self._worded)
+        if top_k < 1 or not numbers.size or not vector.any():
+            return opened.found([])
+        vectors = self._vectors_and_artefact[0]
+        rough = (vectors @ vector)[numbers]
+        if rough.size > top_k:
+            floor = np.partition(rough, rough.size - top_k)[rough.size - top_k] - margin(len(vector))
+            numbers = numbers[rough >= floor]
+        return opened.found(ranked(numbers, vectors[numbers], vector, top_k))
+
+
+def margin(dimensions: int) -> float:
+    """How far apart two float32 scores may be although the exact ones are tied to 6 decimals, or the other way round.
+
+    A product of unit vectors summed in float32, in any order, is off by at most d 2^-24 / (1 - d 2^-24) (Higham,
+    Accuracy and Stability of Numerical Algorithms, section 3.1); two such errors, and one step of the rounding.
+    """
+    error = dimensions * _HALF_FLOAT32_STEP
+    return 2 * error / (1 - error) * 1.001 + 10.0**-DIGITS
+
+
+def ranked(
+    numbers: NDArray[np.int64], vectors: NDArray[np.float32], query: NDArray[np.float32], top_k: int
+) -> list[Hit]:
+    """The best of these passages by the product in float64 to 6 decimals; equal ones in passage order.
+
+    A passage's score depends on its vector and the query only, not on which others are candidates.
+    """
+    import numpy as np
+
+    exact = np.empty(len(numbers))
+    wanted = query.astype(np.float64)
+    for start in range(0, len(numbers), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        exact[part] = (vectors[part].astype(np.float64) * wanted).sum(axis=1)
+    scores = np.round(exact, DIGITS) + 0.0  # no negative zero
+    order = np.lexsort((numbers, -scores))[:top_k]
+    return [Hit(int(numbers[one]), float(scores[one])) for one in order]
