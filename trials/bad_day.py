@@ -160,7 +160,7 @@ def check_table(world: World, run: Run, digest: str, seed: int) -> Figures:
 def run_chaos(folder: Path, questions: int, seed: int) -> Figures:
     """Promise 1."""
     with service(seed) as port:
-        system = HttpSystem(f"http://127.0.0.1:{port}/ask/random", name="faulty")
+        system = HttpSystem(f"http://127.0.0.1:{port}/ask/random", name="faulty", max_wait_s=0.5)
         world = World(folder / "chaos", questions)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         run, digest, took_s, _ = world.run(system, "bad", timeout_s=TIMEOUT_S, concurrency=8)
