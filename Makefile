@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= demo-out
 
-.PHONY: install demo test check bench trials vectors docs lock clean
+.PHONY: install demo test check bench trials vectors docs mutants adapters lock clean
 
 install: $(VENV)/.core  ## the package into .venv, exact versions, hashes checked
 
@@ -19,6 +19,12 @@ $(VENV)/.core: locks/core.lock locks/build.lock pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.core locks/dev.lock
 	$(PIP) install --require-hashes -r locks/dev.lock
+	@touch $@
+
+adapters: $(VENV)/.adapters  ## the libraries that have an adapter, so that their tests run too
+
+$(VENV)/.adapters: $(VENV)/.dev locks/adapters.lock
+	$(PIP) install --require-hashes -r locks/adapters.lock
 	@touch $@
 
 demo: install  ## several hundred real questions to a sealed run and an HTML scorecard
@@ -46,6 +52,10 @@ vectors: $(VENV)/.dev  ## golden vectors again; fails if any changed
 
 docs: $(VENV)/.dev  ## the reference pages that come from code
 	$(BIN)/python tools/make_docs.py
+
+mutants: $(VENV)/.dev  ## changed lines of measures and stats that no test notices: hours on one core
+	RAGASSAY_MUTANTS=1 CI=1 $(BIN)/mutmut run --max-children $(or $(JOBS),1) $(NAMES) || true
+	$(BIN)/python tools/mutants.py
 
 lock: $(VENV)/.dev  ## exact versions and hashes from pyproject.toml (no addresses)
 	$(BIN)/python tools/lock.py

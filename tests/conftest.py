@@ -12,10 +12,12 @@ from hypothesis import settings
 # in CI they are the same ones every time, so that a red build means a changed line.
 settings.register_profile("desk", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "desk")
+# For mutants, which are many, the same few ones.
+settings.register_profile("mutants", deadline=None, derandomize=True, max_examples=25, database=None)
+settings.load_profile("mutants" if os.environ.get("RAGASSAY_MUTANTS") else "ci" if os.environ.get("CI") else "desk")
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = ROOT.parent / "shared" / "data"
+SHARED = next((up / "shared" / "data" for up in ROOT.parents if (up / "shared" / "data").is_dir()), ROOT.parent / "-")
 
 
 def skip_or_fail(reason: str) -> None:

@@ -21,13 +21,15 @@ def compile_lock(target: str, *arguments: str) -> None:
 
 
 def main() -> None:
-    """All three; the development lock may not move what the core lock has chosen."""
+    """All of them; none may move what an earlier one has chosen."""
     compile_lock("core.lock", "pyproject.toml")
     with tempfile.NamedTemporaryFile("w", suffix=".in") as wanted:
         wanted.write("\n".join(BUILD))
         wanted.flush()
         compile_lock("build.lock", wanted.name)
-    compile_lock("dev.lock", "--group", "dev", "--constraint", "locks/core.lock", "--constraint", "locks/build.lock")
+    chosen = ["--constraint", "locks/core.lock", "--constraint", "locks/build.lock"]
+    compile_lock("dev.lock", "--group", "dev", *chosen)
+    compile_lock("adapters.lock", "--group", "adapters", *chosen, "--constraint", "locks/dev.lock")
 
 
 if __name__ == "__main__":
