@@ -200,7 +200,7 @@ class DenseIndex(VectorIndex):
         if top_k < 1 or not numbers.size or not vector.any():
             return opened.found([])
         vectors = self._vectors_and_artefact[0]
-        rough = (vectors @ vector)[numbers]
+        rough = (vectors @ vector)[numbers].astype(np.float64)  # so that the floor is not rounded
         if rough.size > top_k:
             floor = np.partition(rough, rough.size - top_k)[rough.size - top_k] - margin(len(vector))
             numbers = numbers[rough >= floor]
