@@ -2,10 +2,12 @@
 
 valid/NAME.json holds canonical bytes and no newline, so that `sha256sum` of the file is the record's digest.
 hostile/NAME and spellings/NAME hold bytes as a foreign hand wrote them. Each folder has an index.json.
+declarations.json, beside them, holds the contract of every measure.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -15,6 +17,7 @@ from hostile_records import hostile, spellings
 from record_examples import examples
 from record_shapes import shapes
 
+from ragassay.measures import declarations
 from ragassay.records.canonical import canonical_bytes, digest_bytes
 
 HERE = Path(__file__).resolve().parent.parent / "tests" / "vectors" / "records"
@@ -32,7 +35,7 @@ def write(folder: str, files: dict[str, bytes], index: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """All three folders."""
+    """All three folders, and the declarations."""
     records = shapes() | examples()
     valid = {f"{name}.json": canonical_bytes(record) for name, record in records.items()}
     kinds = {f"{name}.json": type(record).__name__.lower() for name, record in records.items()}
@@ -49,6 +52,8 @@ def main() -> None:
         {name: one.data for name, one in other.items()},
         {name: {"record": one.record, "digest": digest_bytes(one.means)} for name, one in other.items()},
     )
+    declared = json.dumps([dataclasses.asdict(one) for one in declarations()], indent=1, ensure_ascii=True)
+    (HERE.parent / "declarations.json").write_text(declared + "\n", encoding="ascii")
 
 
 if __name__ == "__main__":

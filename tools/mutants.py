@@ -1,4 +1,4 @@
-"""What a run of `make mutants` found, file by file: mutants, killed, survived; `--survivors` shows each that survived."""
+"""What `make mutants` found, file by file: mutants, killed, survived; `--survivors` shows each that survived."""
 
 from __future__ import annotations
 
