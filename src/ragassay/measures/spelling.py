@@ -173,16 +173,16 @@ def _value(declared: Declaration, key: str, value: ParamValue) -> ParamValue:
     try:
         number: int | float = int(value) if spec.kind is int else float(value)
         if spec.kind is int and float(value) != number:
-            raise ValueError(value)
+            raise ValueError
     except (ValueError, OverflowError):
         number = -1
     inside = spec.low <= number <= spec.high if spec.kind is int else spec.low < number < spec.high
     if not inside:
-        kind = "a whole number from" if spec.kind is int else "a number between"
-        upto = "on" if spec.kind is int and spec.high > 1000 else f"and {spec.high:g}"
-        raise UsageError(
-            f"{key}={value} of {declared.name} is not {kind} {spec.low:g} {upto}", hint=f"{key}: {spec.meaning}"
-        )
+        if spec.kind is float:
+            kind = f"a number between {spec.low:g} and {spec.high:g}"
+        else:
+            kind = f"a whole number from {spec.low:g} " + ("on" if spec.high > 1000 else f"to {spec.high:g}")
+        raise UsageError(f"{key}={value} of {declared.name} is not {kind}", hint=f"{key}: {spec.meaning}")
     return number
 
 

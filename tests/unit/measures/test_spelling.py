@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,34 +46,118 @@ def test_canonical(text: str, canonical: str) -> None:
 @pytest.mark.parametrize(
     "text, message, hint",
     [
-        ("recal@3", "no measure named 'recal'", "recall"),
-        ("zzzz", "no measure", "lists all"),
-        ("ndcg(gian=exp)@3", "no parameter 'gian'", "did you mean gain"),
-        ("ndcg(gain=expo)@3", "not one of lin, exp", "gain=exp"),
-        ("ndcg(gain)@3", "has no value", "key=value"),
-        ("ndcg(gain=exp,gain=exp)@3", "given twice", "one of them"),
-        ("ndcg(gain=exp,)@3", "empty parameter", "commas"),
-        ("ndcg@0", "cut-off", "ndcg@10"),
-        ("ndcg@-1", "cut-off", "ndcg@10"),
-        ("ndcg@1.5", "cut-off", "ndcg@10"),
-        ("ndcg@", "cut-off", "ndcg@10"),
-        ("ndcg@99999999999", "cut-off", "ndcg@10"),
-        ("precision", "needs a cut-off", "precision@10"),
-        ("latency@3", "takes no cut-off", "without"),
-        ("recall(rel=0)@3", "whole number from 1", "least grade"),
-        ("recall(rel=1.5)@3", "whole number", "least grade"),
-        ("rbp(p=1)", "between 0 and 1", "persistence"),
-        ("rbp(p=nan)", "between 0 and 1", "persistence"),
-        ("ndcg((", "cannot read", "spelled"),
-        ("", "cannot read", "spelled"),
-        ("faithfulness(by=a b)", "not a word", "letters"),
+        ("recal@3", "there is no measure named 'recal'", "did you mean recall or r_precision?"),
+        ("ndcg(gian=exp)@3", "ndcg has no parameter 'gian'", "did you mean gain? ndcg takes gain, unit, mode, list"),
+        ("ndcg(zq=exp)@3", "ndcg has no parameter 'zq'", "ndcg takes gain, unit, mode, list"),
+        (
+            "ndcg(gain=expo)@3",
+            "gain=expo of ndcg is not one of lin, exp",
+            "did you mean gain=exp? gain: gain of a grade g: lin is g, exp is 2^g - 1",
+        ),
+        (
+            "ndcg(gain=qqq)@3",
+            "gain=qqq of ndcg is not one of lin, exp",
+            "gain: gain of a grade g: lin is g, exp is 2^g - 1",
+        ),
+        ("ndcg( gain )@3", "the parameter 'gain' of 'ndcg( gain )@3' has no value", "write key=value"),
+        (
+            "ndcg(gain=exp,gain=exp)@3",
+            "the parameter 'gain' of 'ndcg(gain=exp,gain=exp)@3' is given twice",
+            "keep one of them",
+        ),
+        ("ndcg(gain=exp,)@3", "an empty parameter in 'ndcg(gain=exp,)@3'", "write key=value, parted by commas"),
+        ("ndcg@0", "the cut-off '0' of 'ndcg@0' is not a whole number from 1 on", "as in ndcg@10"),
+        ("ndcg@-1", "the cut-off '-1' of 'ndcg@-1' is not a whole number from 1 on", "as in ndcg@10"),
+        ("ndcg@1.5", "the cut-off '1.5' of 'ndcg@1.5' is not a whole number from 1 on", "as in ndcg@10"),
+        ("ndcg@", "the cut-off '' of 'ndcg@' is not a whole number from 1 on", "as in ndcg@10"),
+        (
+            "ndcg@00000000001",
+            "the cut-off '00000000001' of 'ndcg@00000000001' is not a whole number from 1 on",
+            "as in ndcg@10",
+        ),
+        ("ndcg@２", "the cut-off '２' of 'ndcg@２' is not a whole number from 1 on", "as in ndcg@10"),
+        (
+            "ndcg@2147483648",
+            "the cut-off '2147483648' of 'ndcg@2147483648' is not a whole number from 1 on",
+            "as in ndcg@10",
+        ),
+        ("precision", "precision needs a cut-off", "as in precision@10"),
+        ("latency@3", "latency takes no cut-off", "write latency without @3"),
+        (
+            "recall(rel=0)@3",
+            "rel=0 of recall is not a whole number from 1 on",
+            "rel: least grade that counts as relevant",
+        ),
+        (
+            "recall(rel=1.5)@3",
+            "rel=1.5 of recall is not a whole number from 1 on",
+            "rel: least grade that counts as relevant",
+        ),
+        (
+            "recall(rel=2147483648)@3",
+            "rel=2147483648 of recall is not a whole number from 1 on",
+            "rel: least grade that counts as relevant",
+        ),
+        ("err(max=1001)", "max=1001 of err is not a whole number from 1 to 1000", "max: greatest grade of the rubric"),
+        ("err(max=x)", "max=x of err is not a whole number from 1 to 1000", "max: greatest grade of the rubric"),
+        (
+            "rbp(p=1)",
+            "p=1 of rbp is not a number between 0 and 1",
+            "p: persistence: chance that the reader goes on to the next rank",
+        ),
+        (
+            "rbp(p=0)",
+            "p=0 of rbp is not a number between 0 and 1",
+            "p: persistence: chance that the reader goes on to the next rank",
+        ),
+        (
+            "rbp(p=nan)",
+            "p=nan of rbp is not a number between 0 and 1",
+            "p: persistence: chance that the reader goes on to the next rank",
+        ),
+        (
+            "ndcg((",
+            "cannot read the measure 'ndcg(('",
+            "a measure is spelled name(key=value,...)@k, as in recall(rel=2)@20",
+        ),
+        ("", "cannot read the measure ''", "a measure is spelled name(key=value,...)@k, as in recall(rel=2)@20"),
+        ("faithfulness(by=a b)", "by='a b' of faithfulness is not a word", "letters, digits and _ . : / - only"),
+        ("faithfulness(by=a=b)", "by='a=b' of faithfulness is not a word", "letters, digits and _ . : / - only"),
+        ("duplicate_rate(x=1)", "duplicate_rate has no parameter 'x'", "duplicate_rate takes no parameter"),
     ],
 )
 def test_refusals_say_what_to_do(text: str, message: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse(text)
-    assert message in caught.value.message
-    assert hint in caught.value.hint
+    assert (caught.value.message, caught.value.hint) == (message, hint)
+
+
+def test_numbers_at_their_ends_and_in_other_types() -> None:
+    for text in ("ndcg@2147483647", "ndcg@1", "recall(rel=2147483647)@3", "recall(rel=1)@3", "err(max=1000)"):
+        assert str(parse(text)) == text
+    assert str(Measure.of("recall", rel=2.0, cutoff=3)) == "recall(rel=2)@3"
+    assert str(Measure.of("rbp", p=0.1 + 0.2)) == "rbp(p=0.30000000000000004)"
+    assert str(Measure.of("ndcg", cutoff=2**31 - 1)) == "ndcg@2147483647"
+    assert str(parse("recall( )@3")) == "recall@3"
+    with pytest.raises(UsageError, match=r"^rel=1.5 of recall is not a whole number from 1 on"):
+        Measure.of("recall", rel=1.5, cutoff=3)
+    with pytest.raises(UsageError, match=r"^rel=nan of recall is not a whole number from 1 on"):
+        Measure.of("recall", rel=float("nan"), cutoff=3)
+
+
+@pytest.mark.parametrize("cutoff", [0, -1, 2**31, 1.5, 3.0, "3"])
+def test_cut_offs_that_are_none(cutoff: Any) -> None:
+    with pytest.raises(UsageError) as caught:
+        Measure.of("ndcg", cutoff=cutoff)
+    assert caught.value.message == f"the cut-off {cutoff!r} is not a whole number from 1 on"
+    assert caught.value.hint == "as in ndcg@10"
+
+
+def test_parameters_that_a_measure_has_not_said() -> None:
+    measure = parse("ndcg(gain=exp)@3")
+    assert (measure.get("gain"), measure.get("mode"), measure.get("rel")) == ("exp", "native", None)
+    assert measure.get("nothing") is None
+    assert str(measure.with_params(gain="lin", rel=3)) == "ndcg@3"
 
 
 def _values(key: str) -> st.SearchStrategy[int | float | str]:
