@@ -132,6 +132,19 @@ class Index(Openings):
         best = candidates[np.argsort(-scores[candidates], kind="stable")][:top_k]
         return opened.found([Hit(int(one), float(scores[one])) for one in best])
 
+    def repeats(self, later: int, earlier: int) -> bool:
+        """Whether a passage has the text of an earlier one (case and white space aside), or lies inside it."""
+        one, other = self.passages[later], self.passages[earlier]
+        if self.plain_texts[later] == self.plain_texts[earlier]:
+            return True
+        return bool(one.sources) and all(
+            any(
+                (a.document_id, a.version) == (b.document_id, b.version) and b.start <= a.start and a.end <= b.end
+                for b in other.sources
+            )
+            for a in one.sources
+        )
+
     @property
     def identity(self) -> str:
         """The retriever's version: library, form, parameters, words and filters."""

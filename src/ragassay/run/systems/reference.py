@@ -143,7 +143,7 @@ class _Answering:
                 "query_text": query,
                 "filter": {"as_of": request.as_of, "principal": request.principal.id if request.principal else "none"},
                 "credential_status": "given, not needed" if request.credential else "none",
-                "decisions": _filter_decisions(request, found),
+                "decisions": filter_decisions(request, found),
                 "items_out": self.entries(found.hits),
                 "score_direction": "higher",
             }
@@ -155,26 +155,13 @@ class _Answering:
         with self.step("dedup", ["lexical"]) as step:
             kept: list[Hit] = []
             for hit in hits:
-                same = next((one for one in kept if self.repeats(hit.number, one.number)), None)
+                same = next((one for one in kept if self.index.repeats(hit.number, one.number)), None)
                 if same is None:
                     kept.append(hit)
                 else:
                     step["decisions"].append(self.drop(hit, f"repeats {self.id_of(same)}"))
             step |= {"items_in": self.entries(hits), "items_out": self.entries(kept), "score_direction": "higher"}
         return kept
-
-    def repeats(self, later: int, earlier: int) -> bool:
-        """Whether a passage has the text of an earlier one (case and white space aside), or lies inside it."""
-        one, other = self.index.passages[later], self.index.passages[earlier]
-        if self.index.plain_texts[later] == self.index.plain_texts[earlier]:
-            return True
-        return bool(one.sources) and all(
-            any(
-                (a.document_id, a.version) == (b.document_id, b.version) and b.start <= a.start and a.end <= b.end
-                for b in other.sources
-            )
-            for a in one.sources
-        )
 
     def assemble(self, kept: list[Hit]) -> list[Hit]:
         with self.step("assemble", ["dedup"]) as step:
@@ -210,7 +197,8 @@ class _Answering:
         return {"action": "drop", "item_id": self.id_of(hit), "reason": reason}
 
 
-def _filter_decisions(request: Request, found: Hits) -> list[Entry]:
+def filter_decisions(request: Request, found: Hits) -> list[Entry]:
+    """What the filters before ranking left, in words."""
     who = request.principal
     seen = (
         f"{found.visible} of {found.passages} passages are visible to {who.id}"

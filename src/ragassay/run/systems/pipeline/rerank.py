@@ -53,8 +53,8 @@ class MaxSim:
     not depend on the texts beside it, since each goes through the model alone. They are kept in memory up to
     `most_bytes`; hits are counted.
 
-    Source: Khattab and Zaharia, ColBERT, SIGIR 2020 (the sum instead of the mean; the order is the same). MiniLM was not
-    trained for it.
+    Source: Khattab and Zaharia, ColBERT, SIGIR 2020 (the sum instead of the mean; the order is the same). MiniLM was
+    not trained for it.
     """
 
     def __init__(self, embedder: Embedder, *, most_bytes: int = _MOST_BYTES) -> None:
@@ -102,7 +102,7 @@ class MaxSim:
 
 
 class FunctionReranker:
-    """A function of the user's, `score(query, texts) -> scores`; its source and the values it keeps are its identity."""
+    """The user's own `score(query, texts) -> scores`; its source and the values it keeps are its identity."""
 
     def __init__(self, spec: str, function: Callable[[str, list[str]], Any]) -> None:
         from ragassay.records.canonical import digest_of

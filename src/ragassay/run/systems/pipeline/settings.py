@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from ragassay.errors import RagassayError, UsageError
+from ragassay.errors import RagassayError, RecordError, UsageError
 from ragassay.records.base import Record, Scalar, require
 from ragassay.records.canonical import parse_value
 from ragassay.records.case import Outcome
@@ -39,7 +39,7 @@ class Transport(Record, frozen=True, kw_only=True):
         return {name: value for name, value in named.items() if value is not None and value != {}}
 
 
-class Lexical(Record, frozen=True, kw_only=True, tag_field="kind", tag="lexical"):
+class Lexical(Record, frozen=True, kw_only=True):
     """BM25."""
 
     name: Name = "lexical"
@@ -59,7 +59,7 @@ class Postgres(Record, frozen=True, kw_only=True):
     """Approximate; { m = 16, ef_construction = 64, ef_search = 40 }, or true for these."""
 
 
-class Vector(Record, frozen=True, kw_only=True, tag_field="kind", tag="vector"):
+class Vector(Record, frozen=True, kw_only=True):
     """Dense retrieval: cosine of vectors."""
 
     embedder: Embedding
@@ -85,7 +85,7 @@ class Fusion(Record, frozen=True, kw_only=True):
     """How many are handed on; all if left out."""
 
 
-class RerankMaxSim(Record, frozen=True, kw_only=True, tag_field="kind", tag="maxsim"):
+class RerankMaxSim(Record, frozen=True, kw_only=True):
     """Late interaction over vectors of word pieces."""
 
     embedder: Embedding = "minilm"
@@ -95,7 +95,7 @@ class RerankMaxSim(Record, frozen=True, kw_only=True, tag_field="kind", tag="max
     """How many are handed on; the top_k of the run if left out."""
 
 
-class RerankEndpoint(Transport, frozen=True, kw_only=True, tag_field="kind", tag="endpoint"):
+class RerankEndpoint(Transport, frozen=True, kw_only=True):
     """A `/rerank` endpoint in the form of Cohere and Jina."""
 
     url: Text
@@ -106,7 +106,7 @@ class RerankEndpoint(Transport, frozen=True, kw_only=True, tag_field="kind", tag
     top_n: Some | None = None
 
 
-class RerankFunction(Record, frozen=True, kw_only=True, tag_field="kind", tag="python"):
+class RerankFunction(Record, frozen=True, kw_only=True):
     """A function `score(query, texts) -> scores` of a module beside the settings."""
 
     callable: Text
@@ -114,13 +114,16 @@ class RerankFunction(Record, frozen=True, kw_only=True, tag_field="kind", tag="p
     top_n: Some | None = None
 
 
-class RuleRewrite(Record, frozen=True, kw_only=True, tag_field="kind", tag="rule"):
+Rerank = RerankMaxSim | RerankEndpoint | RerankFunction
+
+
+class RuleRewrite(Record, frozen=True, kw_only=True):
     """The last user turns before the question."""
 
     history_turns: Annotated[int, Meta(ge=0)] = 1
 
 
-class ModelRewrite(Transport, frozen=True, kw_only=True, tag_field="kind", tag="model"):
+class ModelRewrite(Transport, frozen=True, kw_only=True):
     """A chat model writes the query; what it writes is searched."""
 
     url: Text
@@ -147,13 +150,13 @@ class Context(Record, frozen=True, kw_only=True):
     separator: str = "\n\n"
 
 
-class Extractive(Record, frozen=True, kw_only=True, tag_field="kind", tag="extractive"):
+class Extractive(Record, frozen=True, kw_only=True):
     """Sentences of the context that cover the question best, copied and cited."""
 
     max_sentences: Some = 2
 
 
-class Chat(Transport, frozen=True, kw_only=True, tag_field="kind", tag="chat"):
+class Chat(Transport, frozen=True, kw_only=True):
     """An OpenAI-compatible chat endpoint."""
 
     url: Text
@@ -179,42 +182,107 @@ class Chat(Transport, frozen=True, kw_only=True, tag_field="kind", tag="chat"):
         require(all(one.strip() for one in self.markers), "a marker is empty")
 
 
-class PipelineSettings(Record, frozen=True, kw_only=True):
-    """All of `[system]` but its kind: rewrite, retrievers, fusion, rerank, dedup, context, generate."""
+class Plain(Record, frozen=True, kw_only=True):
+    """What of a pipeline is of one kind only."""
 
-    retrievers: Annotated[tuple[Lexical | Vector, ...], Meta(min_length=1, max_length=8)]
     name: Name = "pipeline"
-    rewrite: RuleRewrite | ModelRewrite = RuleRewrite()
     where: dict[str, Scalar] = {}
-    """Metadata that every document of a passage must have, beside who may see it and what is valid: all before ranking."""
+    """Metadata that every document of a passage must have; who may see it and what is valid is asked always."""
     fusion: Fusion = Fusion()
-    rerank: RerankMaxSim | RerankEndpoint | RerankFunction | None = None
     dedup: bool = True
     context: Context = Context()
-    generate: Extractive | Chat = Extractive()
     evidence_floor: Part | None = None
     """The least part of the question (by idf mass) that the best sentence of the context must cover; 0.4 if extractive,
     0 otherwise, if left out."""
     insufficient: str = ABSTENTION
     """What is said where the evidence is not enough."""
 
-    def __post_init__(self) -> None:
-        names = [one.name for one in self.retrievers]
-        twice = next((one for one in names if names.count(one) > 1 or one in _TAKEN), None)
-        require(twice is None, f"two steps are called {twice!r}: give each retriever a name of its own")
-        weights = self.fusion.weights
-        require(weights is None or len(weights) == len(names), "fusion.weights: one weight for each retriever")
-        require(weights is None or any(weights), "fusion.weights: one weight must be more than 0")
-        require(bool(self.insufficient.strip()), "insufficient is empty: an empty answer is not an abstention")
 
+class PipelineSettings(Plain, frozen=True, kw_only=True):
+    """All of `[system]` but its kind: rewrite, retrievers, fusion, rerank, dedup, context, generate."""
 
-_TAKEN = ("rewrite", "fuse", "rerank", "dedup", "assemble", "generate")
+    retrievers: tuple[Lexical | Vector, ...]
+    rewrite: RuleRewrite | ModelRewrite = RuleRewrite()
+    rerank: Rerank | None = None
+    generate: Extractive | Chat = Extractive()
+
+    @property
+    def floor(self) -> float:
+        """The evidence floor in force."""
+        usual = 0.4 if isinstance(self.generate, Extractive) else 0.0
+        return usual if self.evidence_floor is None else float(self.evidence_floor)
 
 
 def pipeline_settings(given: Mapping[str, Any]) -> PipelineSettings:
     """The settings of a section without its `kind`; UsageError names the key that is wrong."""
+    rest = dict(given)
     try:
-        return parse_value(PipelineSettings, dict(given))
-    except RagassayError as error:
-        hint = "see *A pipeline of real parts* in docs/systems.md"
+        parts: dict[str, Any] = {
+            key: _of_kind(rest.pop(key), key, kinds) for key, kinds in _KINDS.items() if key in rest
+        }
+        parts["retrievers"] = _retrievers(rest.pop("retrievers", None))
+        if unknown := sorted(rest.keys() - set(Plain.__struct_fields__)):
+            known = ", ".join(PipelineSettings.__struct_fields__)
+            raise UsageError(f"unknown field {unknown[0]!r}", hint=f"known fields: {known}")
+        plain = parse_value(Plain, rest)
+        made = PipelineSettings(**{key: getattr(plain, key) for key in Plain.__struct_fields__}, **parts)
+    except RecordError as error:
+        hint = _HINT if "ragassay schema" in error.hint else error.hint
         raise UsageError(error.message, field=error.field, hint=hint) from None
+    _check(made)
+    return made
+
+
+def _retrievers(given: Any) -> tuple[Lexical | Vector, ...]:
+    hint = '[[system.retrievers]] with kind = "lexical" or "vector"'
+    if not isinstance(given, list | tuple) or not 1 <= len(given) <= _MOST_RETRIEVERS:
+        raise UsageError(f"a pipeline has 1 to {_MOST_RETRIEVERS} retrievers", field="retrievers", hint=hint)
+    return tuple(_of_kind(one, f"retrievers[{number}]", _RETRIEVERS) for number, one in enumerate(given))
+
+
+def _of_kind(given: Any, field: str, kinds: Mapping[str, Any]) -> Any:
+    """One part, whose `kind` says which keys it may have."""
+    known = ", ".join(kinds)
+    if not isinstance(given, Mapping):
+        raise UsageError(f"{field} is not a table", field=field, hint=f'{{ kind = "..." }}; kinds: {known}')
+    rest = dict(given)
+    kind = rest.pop("kind", None)
+    if kind not in kinds:
+        said = "there is no kind" if kind is None else f"there is no kind {kind!r}"
+        raise UsageError(said, field=f"{field}.kind" if kind is not None else field, hint=f"kinds: {known}")
+    try:
+        return parse_value(kinds[kind], rest)
+    except RagassayError as error:
+        error.field = f"{field}.{error.field}" if error.field else field
+        raise
+
+
+def _check(made: PipelineSettings) -> None:
+    names = [one.name for one in made.retrievers]
+    twice = next((number for number, one in enumerate(names) if one in (*names[:number], *_TAKEN)), None)
+    if twice is not None:
+        raise UsageError(
+            f"two steps are called {names[twice]!r}",
+            field=f"retrievers[{twice}].name",
+            hint="give each retriever a name of its own",
+        )
+    weights = made.fusion.weights
+    if weights is not None and (len(weights) != len(names) or not any(weights)):
+        raise UsageError(
+            f"{len(weights)} weights for {len(names)} retrievers, one of them above 0",
+            field="fusion.weights",
+            hint="one weight a retriever, in their order",
+        )
+    if not made.insufficient.strip():
+        raise UsageError("the sentence is empty", field="insufficient", hint="an empty answer is not an abstention")
+
+
+_TAKEN = ("rewrite", "fuse", "rerank", "dedup", "assemble", "generate")
+_MOST_RETRIEVERS = 8
+_HINT = "see *A pipeline of real parts* in docs/systems.md"
+_RETRIEVERS: dict[str, type[Record]] = {"lexical": Lexical, "vector": Vector}
+_KINDS: dict[str, dict[str, type[Record]]] = {
+    "rewrite": {"rule": RuleRewrite, "model": ModelRewrite},
+    "rerank": {"maxsim": RerankMaxSim, "endpoint": RerankEndpoint, "python": RerankFunction},
+    "generate": {"extractive": Extractive, "chat": Chat},
+}
