@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
 
 import numpy as np
@@ -166,15 +167,36 @@ def test_bounds_of_a_hundred_thousand_unjudged_items() -> None:
 
 
 def test_measures_without_bounds_say_so() -> None:
-    for measure in ("judged@3", "rbp_residual(p=0.5)", "ndcg(list=condensed)"):
-        with pytest.raises(ValueError, match="no bounds"):
+    for measure in ("judged@3", "harmful@3", "rbp_residual(p=0.5)", "ndcg(list=condensed)"):
+        with pytest.raises(ValueError, match=r"^" + re.escape(f"{measure} has no bounds over unjudged items") + "$"):
             bounds(parse(measure), lists_of([None], []), 0, 2)
+
+
+def test_bounds_are_of_the_question_that_is_asked_for() -> None:
+    """Two questions: [1, ?] of two relevant, and [?, 0, -1] of one. ap by hand."""
+    both = Lists(
+        queries=2,
+        retrieved=np.array([2, 3]),
+        query=np.array([0, 1, 1]),
+        rank=np.array([1, 2, 3]),
+        grade=np.array([1, 0, -1]),
+        label_query=np.array([0, 0, 1, 1, 1]),
+        label_grade=np.array([1, 1, 1, 0, -1]),
+    )
+    assert bounds(parse("ap(rel=1)"), both, 0, greatest=1) == pytest.approx((1 / 2, 2 / 3))
+    # Question 1: nothing (0 of 1); rank 3 alone: 1/3 of 2; rank 1 alone: 1 of 2; both: (1 + 2/3) of 3
+    assert bounds(parse("ap(rel=1)"), both, 1, greatest=1) == pytest.approx((0, (1 + 2 / 3) / 3))
+    assert bounds(parse("precision(rel=1)@3"), both, 1, greatest=1) == pytest.approx((0, 2 / 3))
+    assert bounds(parse("ndcg"), both, 1, greatest=0) == pytest.approx((0, 0))
 
 
 def test_bounds_of_a_mean() -> None:
     values = np.array([0.2, 0.4])
     assert mean_bounds(values, 2, 0.0, 1.0) == pytest.approx((0.15, 0.65))
     assert mean_bounds(values, 0, 0.0, 1.0, each=(values - 0.1, values + 0.1)) == pytest.approx((0.2, 0.4))
+    assert mean_bounds(values, 3, -1.0, 4.0) == pytest.approx(((0.6 - 3) / 5, (0.6 + 12) / 5))
+    assert mean_bounds(values[:0], 2, -1.0, 4.0) == (-1.0, 4.0)
+    assert mean_bounds(values, 1, -1.0, 4.0, each=(values - 0.1, values + 0.2)) == pytest.approx((-0.2, 5 / 3))
     assert mean_bounds(values[:0], 0, 0.0, 1.0) is None
 
 

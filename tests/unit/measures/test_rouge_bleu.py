@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
 from ragassay.measures.ngrams import bleu, chrf
-from ragassay.measures.rouge import rouge_1, rouge_2, rouge_l
+from ragassay.measures.outcome import NO_REFERENCE, Outcome
+from ragassay.measures.rouge import rouge_1, rouge_2, rouge_l, words
 
 SCORER = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL", "rougeLsum"])
 PIECES = ("the", "cat", "Sat.", "dog-house", "İx", "naïve", "3.5", "日本", "b", "c", "d", "\n", "\n", " . ")
@@ -45,6 +48,50 @@ def test_equal_to_rouge_score(answer: str, gold: str) -> None:
     assert rouge_2(answer, [gold]).value == expected["rouge2"].fmeasure
     assert rouge_l(answer, [gold]).value == expected["rougeL"].fmeasure
     assert rouge_l(answer, [gold], "lines").value == expected["rougeLsum"].fmeasure
+
+
+def test_two_hundred_texts_of_few_words_in_many_lines_equal_rouge_score() -> None:
+    """Few words, so that they come again and are used up, and several subsequences are equally long."""
+    rng = random.Random(2)
+
+    def text() -> str:
+        return "\n".join(
+            " ".join(rng.choice("abcd") for _ in range(rng.randint(0, 7))) for _ in range(rng.randint(1, 4))
+        )
+
+    differ = 0
+    for _ in range(200):
+        answer, gold = text(), text()
+        expected = SCORER.score(gold, answer)
+        whole, lines = rouge_l(answer, [gold]), rouge_l(answer, [gold], "lines")
+        assert (whole.value, lines.value) == (expected["rougeL"].fmeasure, expected["rougeLsum"].fmeasure)
+        assert whole.denominator == lines.denominator == max(len(answer.split()) + len(gold.split()), 1)
+        assert rouge_1(answer, [gold]).value == expected["rouge1"].fmeasure
+        assert rouge_2(answer, [gold]).value == expected["rouge2"].fmeasure
+        differ += whole.value != lines.value
+    assert differ > 50
+
+
+def test_summary_level_by_hand() -> None:
+    # Lin 2004, 3.2: w1 w2 w3 w4 w5 against w1 w2 w6 w7 w8 and w1 w3 w8 w9 w5: the union is w1 w2 w3 w5, 4 of 5.
+    found = rouge_l("w1 w2 w6 w7 w8\nw1 w3 w8 w9 w5", ["w1 w2 w3 w4 w5"], "lines")
+    assert found == Outcome("value", pytest.approx(2 * 4 / 5 * 4 / 10 / (4 / 5 + 4 / 10)), 8.0, 15.0)
+    # A word that the answer has once counts once.
+    assert rouge_l("a", ["a\na"], "lines").numerator == 2.0
+    assert rouge_l("a\n\na", ["a\na"], "lines").value == 1.0
+    assert rouge_l("", [""], "lines") == rouge_1("", ["x"])._replace(denominator=1.0) == Outcome("value", 0.0, 0.0, 1.0)
+
+
+def test_words_are_runs_of_ascii_letters_and_digits() -> None:
+    assert words("The Cat-sat,3.5%\nZ_z@[`{~") == [b"the", b"cat", b"sat", b"3", b"5", b"z", b"z"]
+    assert words("NAÏVE Kelvin \u212a x²") == [b"na", b"ve", b"kelvin", b"k", b"x"]
+    assert words("a\ud800b") == [b"a", b"b"]
+
+
+def test_the_best_reference_and_the_first_of_equals() -> None:
+    assert rouge_1("a b", ["c", "a x y z", "a", "b"]) == Outcome("value", 2 * 0.5 / 1.5, 2.0, 3.0)
+    assert rouge_1("a b", ["x y z", "c"]) == Outcome("value", 0.0, 0.0, 5.0)
+    assert rouge_1("a", iter([])) == NO_REFERENCE
 
 
 @pytest.mark.parametrize("answer, references, expected_bleu, expected_chrf", SACREBLEU)
