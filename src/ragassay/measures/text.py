@@ -31,8 +31,9 @@ _NO_SPACES = (
     (0x1B000, 0x1B16F),
     (0x20000, 0x3FFFF),
 )
-_ARABIC_MARKS = (*range(0x064B, 0x0653), 0x0640, 0x0670)
 _JOINER = 0x034F
+# Arabic vowel marks and tatweel, the joiner, variation selectors
+_DROPPED = frozenset((*range(0x064B, 0x0653), 0x0640, 0x0670, _JOINER, *range(0xFE00, 0xFE10)))
 _LONGEST_MARKS = 30
 
 
@@ -52,11 +53,11 @@ class _Table(dict[int, str]):
     @staticmethod
     def _write(code: int) -> str:
         char, kind = chr(code), unicodedata.category(chr(code))
-        if code in _ARABIC_MARKS or code == _JOINER or 0xFE00 <= code <= 0xFE0F or 0x1F3FB <= code <= 0x1F3FF:
+        if code in _DROPPED:
             return ""
         if kind == "Nd":
             return str(unicodedata.decimal(char))
-        if kind == "Pd" or char == "/" or kind[0] == "Z" or kind == "Cc":
+        if kind == "Pd" or char == "/" or kind == "Cc":
             return " "
         if kind[0] == "P" or kind in {"Sc", "Sk", "Sm", "Cf"}:
             return ""
