@@ -129,7 +129,7 @@ def _sums(
     numerators: Sequence[float], denominators: Sequence[float], clusters: Sequence[Hashable] | None
 ) -> list[tuple[float, float]]:
     """Numerator and denominator of each cluster, in order of first appearance."""
-    if clusters is None:
+    if clusters is None or len(set(clusters)) == len(clusters):
         return [(float(num), float(den)) for num, den in zip(numerators, denominators, strict=True)]
     parts: dict[Hashable, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     for num, den, name in zip(numerators, denominators, clusters, strict=True):
