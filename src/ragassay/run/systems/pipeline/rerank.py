@@ -65,6 +65,13 @@ class MaxSim:
         self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._bytes, self._lock = 0, Lock()
 
+    def attach(self, conditions: Any) -> None:
+        """Load the model, so that no question pays for it."""
+        attach = getattr(self._embedder, "attach", None)
+        if callable(attach):
+            attach(conditions)
+        self._embedder.token_vectors(["ready"])  # type: ignore[attr-defined]
+
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """As declared above."""
         return self.score_counted(query, texts).scores

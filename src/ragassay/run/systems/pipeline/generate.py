@@ -1,0 +1,172 @@
+"""What a chat model is asked in a pipeline, and what its reply means. Searches nothing."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ragassay.errors import UsageError
+from ragassay.records.canonical import canonical_bytes, digest_text
+from ragassay.records.case import Outcome, Turn
+from ragassay.run.contract import Reply, Request
+from ragassay.run.systems.completions import Completions
+
+_OWN_KEYS = frozenset({"model", "messages", "stream", "seed", "n"})
+_MOST_QUERY = 2000
+DEFAULT_REWRITE = (
+    "Rewrite the last question so that it can be searched without the conversation. Reply with the question only.\n\n"
+    "$history\n\nLast question: $question"
+)
+
+
+class Model:
+    """A chat endpoint with what is sent to it each time."""
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        options: Mapping[str, Any] | None = None,
+        stream: bool = False,
+        send_seed: bool = True,
+        transport: Mapping[str, Any] | None = None,
+    ) -> None:
+        if forbidden := _OWN_KEYS & set(options or {}):
+            raise UsageError(f"options may not set {min(forbidden)!r}", field="options", hint="it has its own key")
+        self.endpoint = Completions(url, stream=stream, **(transport or {}))
+        self.name, self.options, self.stream, self.send_seed = model, dict(options or {}), stream, send_seed
+
+    async def ask(self, request: Request, messages: Sequence[Mapping[str, str]]) -> Reply:
+        """The reply to these messages; its value has `answer`, and `usage`, `versions`, `first_token_ms` if known."""
+        body: dict[str, Any] = {"model": self.name, "messages": list(messages), **self.options}
+        if self.send_seed and request.seed is not None:
+            body["seed"] = request.seed
+        if self.stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        return await self.endpoint.send(request, body)
+
+    def to_metadata(self, prefix: str) -> dict[str, Any]:
+        """What is sealed of it; no address."""
+        sent = self.endpoint.identity.settings
+        kept = {f"{prefix}_{key}": sent[key] for key in ("retries", "retry_on", "max_wait_s", "max_bytes", "headers")}
+        return {
+            f"{prefix}_model": self.name,
+            f"{prefix}_options": canonical_bytes(self.options).decode(),
+            f"{prefix}_stream": self.stream,
+            f"{prefix}_send_seed": self.send_seed,
+            **kept,
+        }
+
+
+class Mark(NamedTuple):
+    """A citation in an answer: where it stands, and what stands in it."""
+
+    start: int
+    end: int
+    name: str
+
+
+class CitationForm:
+    """How an answer cites: `n`, the number of an item in the context, or `id`, its id, between two marks.
+
+    `[n]` reads [2], [1][3], [1, 3] and [1-3]; `(id)` reads (doc-7) where doc-7 is in the context.
+    """
+
+    def __init__(self, form: str) -> None:
+        found = re.fullmatch(r"(\W+)(n|id)(\W+)", form.strip()) if isinstance(form, str) else None
+        if found is None:
+            raise UsageError(
+                f"{form!r} is no form of citations", field="citations", hint='"[n]", "(n)", "[id]"; "" for none'
+            )
+        self.form, self._by_number = form.strip(), found[2] == "n"
+        inner = r"\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*" if self._by_number else r"[^\n]{1,256}?"
+        self._mark = re.compile(f"{re.escape(found[1])}({inner}){re.escape(found[3])}")
+
+    def marks(self, text: str, ids: Sequence[str]) -> list[Mark]:
+        """The citations of an answer in their order: an id of the context, or the mark itself if it names none.
+
+        A mark in the form `id` that names nothing in the context is taken for ordinary text.
+
+        >>> CitationForm("[n]").marks("It rains [2], often [1, 7].", ["p1", "p2"])
+        [Mark(start=9, end=12, name='p2'), Mark(start=20, end=26, name='p1'), Mark(start=20, end=26, name='[7]')]
+        """
+        made: list[Mark] = []
+        for found in self._mark.finditer(text):
+            for name in self._names(found[1], ids):
+                made.append(Mark(found.start(), found.end(), name))
+        return made
+
+    def _names(self, inner: str, ids: Sequence[str]) -> list[str]:
+        if not self._by_number:
+            return [one for one in (part.strip() for part in inner.split(",")) if one in ids]
+        numbers: list[int] = []
+        for part in re.split(r"[,;]", inner):
+            ends = [int(one) for one in re.split(r"[–-]", part)]
+            span = range(ends[0], ends[-1] + 1)
+            numbers += span if len(ends) == 2 and 0 < len(span) <= len(ids) else ends
+        left, right = self.form.split("n", 1)
+        return [ids[one - 1] if 1 <= one <= len(ids) else f"{left}{one}{right}" for one in dict.fromkeys(numbers)]
+
+
+class Said(NamedTuple):
+    """What a reply means: its text without the marker, its outcome if it is known, and why."""
+
+    text: str
+    outcome: Outcome | None
+    reason: str | None
+
+
+def outcome_of(text: str, markers: Mapping[str, Outcome], usual: Outcome | None, insufficient: str) -> Said:
+    """The outcome of an answer by the marker that it begins with (the longest that fits; case and marks aside).
+
+    A marker is taken off, with white space and `: . - *` behind it; where nothing is left of an answer that gives none,
+    `insufficient` stands for it. Without a marker the outcome is `usual`; if that is None and there are markers, it is
+    answered. An empty answer has no outcome.
+
+    >>> outcome_of("NO ANSWER.", {"no answer": "abstained"}, None, "Not in the documents.")
+    Said(text='Not in the documents.', outcome='abstained', reason="the marker 'no answer'")
+    """
+    bare = text.strip()
+    plain = bare.lstrip("*_\"'[(` ")
+    for marker in sorted(markers, key=lambda one: (-len(one), one)):
+        wanted = marker.strip()
+        after = plain[len(wanted) :]
+        if plain[: len(wanted)].casefold() == wanted.casefold() and not (after[:1].isalnum() and wanted[-1].isalnum()):
+            rest = after.lstrip(" \t\n:.-*_\"')]`")
+            return Said(rest or insufficient, markers[marker], f"the marker {marker!r}")
+    if not bare:
+        return Said(text, None, "an empty answer")
+    return Said(text, usual or ("answered" if markers else None), None)
+
+
+class RewritePrompt:
+    """The message by which a model is asked for a query: a template with $question and $history."""
+
+    def __init__(self, template: str | None) -> None:
+        self.template = DEFAULT_REWRITE if template is None else template
+        made = string.Template(self.template)
+        names = set(made.get_identifiers()) if made.is_valid() else set()
+        if names - {"question", "history"} or "question" not in names:
+            raise UsageError(
+                "the template of the query uses $question, and $history if it likes", field="rewrite.prompt"
+            )
+        self.version = digest_text(self.template)
+        self._made = made
+
+    def render(self, question: str, history: Sequence[Turn]) -> str:
+        """The message."""
+        turns = "\n".join(f"{one.role}: {one.text}" for one in history)
+        return self._made.substitute(question=question, history=turns)
+
+
+def query_of(text: str) -> str:
+    """The query that a model wrote: its first line that is not blank, marks of quotation off, 2,000 characters at most.
+
+    >>> query_of('\\n "Who wrote Emma?"\\nI hope this helps.')
+    'Who wrote Emma?'
+    """
+    lines = [one.strip().strip("\"'`*").strip() for one in text.splitlines()]
+    return next((one for one in lines if one), "")[:_MOST_QUERY]
