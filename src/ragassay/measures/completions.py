@@ -32,17 +32,15 @@ class Case(NamedTuple):
 
 def every_count(measure: Measure, case: Case, *, top: bool) -> Floats:
     """Values for each number of completions where one is defined; `top`: the topmost open ranks, else the lowest."""
-    if measure.name == "ndcg":
-        above, below = _ndcg(measure, case, top)
-    else:
-        above, total = _of_relevant(measure, case, top)
-        below = total.astype(np.float64)
+    above: Floats | Ints
+    below: Floats | Ints
+    above, below = _ndcg(measure, case, top) if measure.name == "ndcg" else _of_relevant(measure, case, top)
     kept: Bools = below > 0
     result: Floats = above[kept] / below[kept]
     return result
 
 
-def _of_relevant(measure: Measure, case: Case, top: bool) -> tuple[Floats, Ints]:
+def _of_relevant(measure: Measure, case: Case, top: bool) -> tuple[Floats | Ints, Ints]:
     """Numerators of the measures whose divisor is R, and R; no completion is relevant where `greatest` is too small."""
     rel, open_ranks = least_grade(measure), case.open_ranks
     good = case.rank[case.grade >= rel]
@@ -98,12 +96,12 @@ def _precisions(measure: Measure, good: Ints, open_ranks: Ints, top: bool) -> Fl
     return result
 
 
-def _first(good: Ints, open_ranks: Ints, total: Ints, top: bool) -> Floats:
+def _first(good: Ints, open_ranks: Ints, total: Ints, top: bool) -> Ints:
     """Relevant items in the first R ranks, R = total."""
     added = np.arange(len(total))
     inside = np.searchsorted(open_ranks, total, "right")
     new = np.minimum(inside, added) if top else np.maximum(inside - (len(open_ranks) - added), 0)
-    result: Floats = (np.searchsorted(good, total, "right") + new).astype(np.float64)
+    result: Ints = np.searchsorted(good, total, "right") + new
     return result
 
 
@@ -113,7 +111,8 @@ def _preferred(good: Ints, poor: Ints, open_ranks: Ints, total: Ints, others: In
     left = len(open_ranks) - added
     known = _known_capped(np.searchsorted(poor, good), np.searchsorted(open_ranks, good), added, left, total, top)
     poor_above = np.searchsorted(poor, open_ranks)
-    begin, end, room = (0 * added, added, total) if top else (left, len(open_ranks) + 0 * added, total - left)
+    none, every = np.zeros_like(added), np.full_like(added, len(open_ranks))
+    begin, end, room = (none, added, total) if top else (left, every, total - left)
     full = np.clip(np.searchsorted(poor_above, room, "right"), begin, end)
     sums = _summed(poor_above)
     new = sums[full] - sums[begin] + (full - begin) * (total - room) + (end - full) * total

@@ -107,7 +107,7 @@ def _from_ranx(name: str) -> str:
     """`ndcg_burges@10`, `hit_rate@5-l2`, `r-precision` in our spelling, in mode trec10 (double scores)."""
     stem, _, level = name.partition("-l") if "-l" in name else (name, "", "")
     base, at, cut = stem.partition("@")
-    params = {"mode": "trec10"}
+    base, params = base.replace("-", "_"), {"mode": "trec10"}
     if base == "ndcg_burges":
         base, params["gain"] = "ndcg", "exp"
     if base == "precision" and not at:

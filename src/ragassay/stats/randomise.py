@@ -170,7 +170,7 @@ def _whole(values: ArrayLike, clusters: Sequence[Hashable] | None, bits: int = _
 
 def _index(clusters: Sequence[Hashable]) -> Ints:
     seen: dict[Hashable, int] = {}
-    return np.array([seen.setdefault(one, len(seen)) for one in clusters], np.int64)
+    return np.array([seen.setdefault(one, len(seen)) for one in clusters])
 
 
 def _sizes(rows: int, clusters: Sequence[Hashable] | None) -> Ints:
