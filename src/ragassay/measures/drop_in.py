@@ -16,12 +16,14 @@ import numpy as np
 from ragassay.errors import UsageError
 from ragassay.measures.evaluate import Evaluation, as_lists
 from ragassay.measures.evaluate import evaluate as native_evaluate
+from ragassay.measures.lists import Floats
 from ragassay.measures.spelling import parse
 from ragassay.measures.trec.columns import labels_from_dict, run_from_dict
 from ragassay.measures.trec.rows import ALL_TREC, OFFICIAL, Row, rows
 
 supported_measures = frozenset(ALL_TREC) - {"runid", "num_q"}
 """The trec_eval measures that are computed here."""
+_LEAST_IN_LOG = 0.00001
 supported_nicknames = frozenset({"official", "all_trec"})
 
 
@@ -64,11 +66,16 @@ class RelevanceEvaluator:
         if self._judged_only:
             lists = lists.condensed()
         table: list[Row] = [row for name in self._names for row in rows(name, lists, self._rel, "trec")]
-        columns = [(row.name, row.values.tolist()) for row in table]
+        columns = [(row.name, _as_theirs(row).tolist()) for row in table]
         return {
             run.labels.names[at].decode("utf-8", "surrogatepass"): {name: values[at] for name, values in columns}
             for at in np.flatnonzero(run.retrieved >= 0).tolist()
         }
+
+
+def _as_theirs(row: Row) -> Floats:
+    """The values of one row; of a geometric mean pytrec_eval gives the logarithms that are to be averaged."""
+    return np.log(np.maximum(row.values, _LEAST_IN_LOG)) if row.average == "geometric" else row.values
 
 
 def _dotted(name: str) -> str:
