@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from ragassay.assay import Frozen
 from ragassay.errors import RagassayError, UsageError
@@ -22,9 +22,12 @@ from ragassay.run.systems.http import HttpSystem
 from ragassay.run.systems.langchain import LangChainSystem
 from ragassay.run.systems.library import LibrarySystem
 from ragassay.run.systems.llamaindex import LlamaIndexSystem
+from ragassay.run.systems.pipeline.parts import LaterCache
+from ragassay.run.systems.pipeline.system import PipelineSystem
 from ragassay.run.systems.python import PythonSystem, load_callable
 from ragassay.run.systems.reference import ReferenceSystem
 from ragassay.run.systems.replay import ReplaySystem
+from ragassay.traces.run_file import RunFormat
 
 GIVEN = frozenset({"function", "clock", "own_loop", "folder", "as_of", "kind", "texts", "target", "retrieval"})
 """Parameters that no settings file can hold, or not as they are."""
@@ -36,9 +39,12 @@ KINDS: dict[str, Callable[..., System]] = {
     "chat": ChatSystem,
     "traces": ReplaySystem,
     "trec": ReplaySystem,
+    "ragas": ReplaySystem,
+    "deepeval": ReplaySystem,
     "langchain": LangChainSystem,
     "llamaindex": LlamaIndexSystem,
     "haystack": HaystackSystem,
+    "pipeline": PipelineSystem,
 }
 """The adapters by `kind`."""
 OBJECTS = {"langchain": "runnable", "llamaindex": "engine", "haystack": "pipeline"}
@@ -51,11 +57,20 @@ class Place(NamedTuple):
     folder: Path
     frozen: Frozen
     as_of: Instant | None
+    store: Path | None = None
+    """Where vectors are cached; in memory only if there is none."""
 
 
-def make_system(settings: Mapping[str, Any], folder: Path, frozen: Frozen, as_of: Instant | None = None) -> System:
+def make_system(
+    settings: Mapping[str, Any],
+    folder: Path,
+    frozen: Frozen,
+    as_of: Instant | None = None,
+    *,
+    store: Path | None = None,
+) -> System:
     """The adapter that `[system]` describes; UsageError names the key that is wrong."""
-    return _of_section(settings, Place(folder, frozen, as_of), "system")
+    return _of_section(settings, Place(folder, frozen, as_of, store), "system")
 
 
 def _of_section(settings: Mapping[str, Any], place: Place, section: str) -> System:
@@ -80,7 +95,7 @@ def _of_kind(kind: Any, rest: dict[str, Any], place: Place) -> System:
         return _make(HttpSystem, rest)
     if kind == "command":
         return _make(partial(CommandSystem, folder=place.folder), rest)
-    if kind in ("traces", "trec"):
+    if kind in get_args(RunFormat):
         file = _needed(rest, "file", '"run.jsonl"')
         kept = partial(ReplaySystem, folder=place.folder, as_of=place.as_of)
         return _make(kept, rest, kind, file, documents, passages)
@@ -88,6 +103,9 @@ def _of_kind(kind: Any, rest: dict[str, Any], place: Place) -> System:
         return _library(kind, rest, place)
     if kind == "chat":
         return _chat(rest, place)
+    if kind == "pipeline":
+        cache = None if place.store is None else LaterCache(place.store)
+        return PipelineSystem(documents, passages, rest, folder=place.folder, cache=cache)
     return _extension(kind, rest, place)
 
 

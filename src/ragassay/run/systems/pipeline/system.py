@@ -82,7 +82,7 @@ class PipelineSystem:
         )
         self._make_models(made, folder)
         self.clock = clock
-        self.max_wait_s = sum(float(getattr(one, "max_wait_s", 0.0)) for one in (self.reranker, *self._endpoints()))
+        self.max_wait_s = sum(float(one.max_wait_s) for one in self._all_endpoints())
         self.identity = identity_of(self)
 
     def _make_models(self, made: PipelineSettings, folder: Path | None) -> None:
@@ -102,6 +102,22 @@ class PipelineSystem:
 
     def _endpoints(self) -> list[Any]:
         return [one.endpoint for one in (self.rewriter, self.model) if one is not None]
+
+    @property
+    def endpoint(self) -> str:
+        """The places that a question may go to, for a plan of the run; empty if it goes nowhere."""
+        return ", ".join(dict.fromkeys(str(one.endpoint) for one in self._all_endpoints()))
+
+    @property
+    def retries(self) -> int:
+        """Requests of one question beyond its first, with every retry that is allowed."""
+        return max(0, sum(1 + int(one.retries) for one in self._all_endpoints()) - 1)
+
+    def _all_endpoints(self) -> list[Any]:
+        """Of rewriting, questions' embedders, reranker and generation."""
+        embedders = [getattr(getattr(one, "index", None), "query_embedder", None) for one in self.retrievers]
+        parts = [self.rewriter, *embedders, self.reranker, self.model]
+        return [found for one in parts if (found := getattr(one, "endpoint", None)) is not None]
 
     def attach(self, conditions: Conditions) -> None:
         """Take the clock of the run, hand the conditions on, and build what is built once."""
