@@ -17,6 +17,10 @@ from ragassay.measures.ranking import column
 from ragassay.measures.spelling import Measure
 
 
+_MOST_STEPS = 60
+"""Dinkelbach's ratios come nearer faster than by any fixed factor: a handful of steps; rounding may not prolong them."""
+
+
 class Bounds(NamedTuple):
     """Least and greatest value over all completions that are defined; both None where none is."""
 
@@ -139,10 +143,11 @@ def _greatest_ndcg(measure: Measure, case: Case) -> float:
     fixed = float(np.sum(extra * discount[: len(above)]))
     cost = ideal_of[at_least[:, None] + np.arange(len(reach))[None, :]]
     ratio = 0.0
-    while True:
+    for _ in range(_MOST_STEPS):
         best = np.argmax(reach[None, :] - ratio * cost, axis=1)
         top = base + float(np.sum(steps * reach[best]))
         bottom = fixed + float(np.sum(steps * cost[np.arange(len(best)), best]))
-        if bottom <= 0 or top / bottom <= ratio * (1 + 1e-15):
-            return ratio
+        if bottom <= 0 or top <= ratio * bottom:
+            break
         ratio = top / bottom
+    return ratio

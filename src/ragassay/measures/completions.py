@@ -125,7 +125,7 @@ def _known_capped(fixed: Ints, free: Ints, added: Ints, left: Ints, total: Ints,
     are not made relevant. c never falls from rank to rank, so those below `total` are the first ones: halving."""
     limit = added if top else left
     few, many = np.zeros(len(total), np.int64), np.full(len(total), len(fixed))
-    while np.any(few < many):
+    for _ in range(len(fixed).bit_length()):
         middle = np.minimum((few + many) // 2, len(fixed) - 1)
         cut = np.minimum(free[middle], limit)
         inside = fixed[middle] + (free[middle] - cut if top else cut) <= total
