@@ -16,9 +16,8 @@ from ragassay.measures.lists import Bools, Floats, Ints, Lists
 from ragassay.measures.ranking import column
 from ragassay.measures.spelling import Measure
 
-
 _MOST_STEPS = 60
-"""Dinkelbach's ratios come nearer faster than by any fixed factor: a handful of steps; rounding may not prolong them."""
+"""Dinkelbach's ratios come nearer faster than by any fixed factor: a handful of steps does, and rounding adds none."""
 
 
 class Bounds(NamedTuple):
