@@ -78,7 +78,7 @@ class VectorIndex(Openings):
         """`query_embedder`: where questions are embedded in another way (a prefix, say); of the same dimensions."""
         super().__init__(documents, passages)
         self.embedder, self.query_embedder = embedder, query_embedder or embedder
-        self.cache = cache or VectorCache.memory()
+        self.cache = VectorCache.memory() if cache is None else cache
         self._clock = clock
 
     @cached_property
@@ -137,6 +137,13 @@ class VectorIndex(Openings):
         Range -1 to 1, higher is nearer. Passages without text are never found; a question without text finds nothing.
         """
         raise NotImplementedError
+
+    def close(self) -> None:
+        """Let go of what the embedders hold open; the cache belongs to whoever opened it."""
+        for one in (self.embedder, self.query_embedder):
+            close: Any = getattr(one, "close", None)
+            if callable(close):
+                close()
 
     def _built(self, began_s: float, got: Embedded, **more: Any) -> IndexArtefact:
         envelope = IndexEnvelope(

@@ -76,6 +76,9 @@ class TextEmbedder:
             hint='late interaction needs them: use "minilm" or "wordllama"',
         )
 
+    def close(self) -> None:
+        """Let go of what is open; an embedder that is asked again opens it again."""
+
     def raw_vectors(self, texts: list[str]) -> tuple[Any, int]:
         """Vectors of texts that are not blank, of any length, and the requests that were sent."""
         raise NotImplementedError

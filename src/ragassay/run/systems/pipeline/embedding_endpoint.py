@@ -98,6 +98,10 @@ class EndpointEmbedder(TextEmbedder):
         """Take the run's timeout and pace; a secret that is not set is a UsageError before anything is sent."""
         self.endpoint.attach(conditions)
 
+    def close(self) -> None:
+        """Close the connections."""
+        _loop().result(self.endpoint.aclose)
+
     def raw_vectors(self, texts: list[str]) -> tuple[Any, int]:
         """Vectors and requests; EmbeddingError if the endpoint fails, CeilingError if no request may be sent."""
         vectors: list[list[float]] = []

@@ -95,7 +95,7 @@ def filter_of(principal: Principal | None, as_of: Instant, where: Where | None) 
     from psycopg.types.json import Jsonb
 
     values: dict[str, Any] = {"as_of": as_of}
-    visible = "true"
+    visible = "d.document IS NOT NULL"
     if principal is not None:
         visible = _VISIBLE
         values["tenants"] = _storable([PUBLIC, *principal.tenants])

@@ -243,8 +243,9 @@ class PostgresIndex(VectorIndex):
         cursor.execute(self._sql(pg_tables.REGISTER), about)
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, and what the embedders hold open."""
         self._database.close()
+        super().close()
 
 
 def _hnsw(given: Mapping[str, int] | bool) -> Hnsw | None:

@@ -79,6 +79,9 @@ class VectorCache:
         """A cache that ends with the process."""
         return cls(None)
 
+    def __bool__(self) -> bool:
+        return True  # an empty cache is one
+
     def __len__(self) -> int:
         with self._lock:
             return int(self._database.execute("SELECT count(*) FROM vectors").fetchone()[0])
@@ -154,6 +157,14 @@ class VectorCache:
 
     def _connect(self) -> sqlite3.Connection:
         made = sqlite3.connect(self.path or ":memory:", timeout=_WAIT_S, check_same_thread=False)
+        try:
+            self._prepare(made)
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    def _prepare(self, made: sqlite3.Connection) -> None:
         made.execute("PRAGMA journal_mode = WAL")
         made.execute("PRAGMA synchronous = NORMAL")
         found = int(made.execute("PRAGMA user_version").fetchone()[0])
@@ -164,7 +175,6 @@ class VectorCache:
                 "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, sum BLOB NOT NULL, vector BLOB NOT NULL)"
             )
             made.execute(f"PRAGMA user_version = {_FORMAT}")
-        return made
 
     @contextmanager
     def _all_alone(self) -> Iterator[None]:
