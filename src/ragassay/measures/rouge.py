@@ -69,11 +69,11 @@ def _grams(tokens: Sequence[bytes], n: int) -> Counter[tuple[bytes, ...]]:
 
 
 def _f1(shared: int, mine: int, theirs: int) -> Outcome:
-    """F1 in rouge-score's order of operations; 0 where either text has no words."""
-    precision, recall = shared / max(mine, 1), shared / max(theirs, 1)
-    both = precision + recall
-    value = 2 * precision * recall / both if both > 0 else 0.0
-    return Outcome("value", value, 2.0 * shared, float(max(mine + theirs, 1)))
+    """F1 in rouge-score's order of operations; 0 where nothing is shared, or either text has no words."""
+    if shared == 0:
+        return Outcome("value", 0.0, 0.0, float(max(mine + theirs, 1)))
+    precision, recall = shared / mine, shared / theirs
+    return Outcome("value", 2 * precision * recall / (precision + recall), 2.0 * shared, float(mine + theirs))
 
 
 def _places(tokens: Sequence[bytes]) -> dict[bytes, int]:
