@@ -122,7 +122,7 @@ def _runs(kind: str | None) -> Any:
 def formats() -> dict[str, Seeded]:
     """The formats of `ragassay.benchmark.FORMATS`, and the files of runs."""
     judged = '{"query-id": "q1", "corpus-id": "d1", "score": 1}\n{"query-id": "q2", "corpus-id": "d1", "score": 0.0}\n'
-    python = "user_input,retrieved_contexts,reference_contexts,response,reference\nwho,\"['a text', \"\"b's\"\"]\","
+    python = 'user_input,retrieved_contexts,reference_contexts,response,reference\nwho,"[\'a text\', ""b\'s""]",'
     cells = "input,actual_output,expected_output,context,retrieval_context\nwho,Zoe,Zoë,a text|b,a|c\n"
     run = "q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 1 t\nq2 Q0 d1 1 1e-3 t\n"
     return {

@@ -215,8 +215,7 @@ def _read_text(path: Path) -> str:
 def _check(settings: Settings) -> None:
     """What no type says; RagassayError with the field, before anything is read or asked."""
     from ragassay.assay import check_scoring
-    from ragassay.corpus import rule
-    from ragassay.corpus import parameters_of
+    from ragassay.corpus import parameters_of, rule
     from ragassay.measures import parse
     from ragassay.redact import Redaction
     from ragassay.store.refs import check_name

@@ -64,9 +64,12 @@ def test_the_delimiter_is_the_one_under_which_the_columns_are_there(tmp_path: Pa
 
 def test_every_field(tmp_path: Path) -> None:
     header = "id,q,docs,grades,quotes,class,ans,who,tenants,risk,notes,hold,from,expect,words"
-    row = '7,why,d1 / d2,3 / 0,"left / right",answerable,Yes,ann,acme / globex,high,careful,TRUE,2026-01-02,answered,a / b'
-    fields = ["query_id", "query", "documents", "grades", "quotes", "class", "answerable", "principal", "tenants", "risk",
-              "notes", "must_hold", "valid_from", "expect", "slice"]  # fmt: skip
+    row = (
+        '7,why,d1 / d2,3 / 0,"left / right",answerable,Yes,ann,acme / globex,high,careful,TRUE,2026-01-02,answered,'
+        "a / b"
+    )
+    fields = ["query_id", "query", "documents", "grades", "quotes", "class", "answerable", "principal", "tenants",
+              "risk", "notes", "must_hold", "valid_from", "expect", "slice"]  # fmt: skip
     columns = dict(zip(fields, header.split(","), strict=True))
     (case,) = read_csv(written(tmp_path, f"{header}\n{row}\n"), columns, separator=" / ")
     assert [(one.document_id, one.grade, one.quote) for one in case.evidence or ()] == [

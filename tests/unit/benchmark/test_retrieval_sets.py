@@ -84,7 +84,8 @@ def test_what_ir_datasets_exports(tmp_path: Path) -> None:
     (tmp_path / "q.tsv").write_text("q1\twhat is a qubit\nq2\twho wrote it\nq3\tnobody judged\n")
     assert labels(read_ir_datasets(tmp_path / "q.tsv", qrels)) == {**WANTED, "q3": None}
     (tmp_path / "q.jsonl").write_text(
-        '{"query_id": "q1", "title": "short", "description": "long"}\n{"query_id": "q2", "title": "b", "description": "c"}'
+        '{"query_id": "q1", "title": "short", "description": "long"}\n'
+        '{"query_id": "q2", "title": "b", "description": "c"}'
     )
     cases = read_ir_datasets(tmp_path / "q.jsonl", qrels)
     assert (labels(cases), cases[0].query) == (WANTED, "short")

@@ -111,7 +111,8 @@ def test_errors_name_the_place(tmp_path: Path, question: Any, field: str, words:
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"data": {}}', '{"data": [{"paragraphs": [{"qas": []}]}]}', "{", "\xff",
-                                  '{"data": [3]}', '{"data": [{"paragraphs": [{"context": " ", "qas": []}]}]}'])  # fmt: skip
+                                  '{"data": [3]}',
+                                  '{"data": [{"paragraphs": [{"context": " ", "qas": []}]}]}'])  # fmt: skip
 def test_other_files_are_errors(tmp_path: Path, text: str) -> None:
     (tmp_path / "squad.json").write_bytes(text.encode("latin-1"))
     with pytest.raises(InputError) as caught:
