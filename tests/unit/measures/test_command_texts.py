@@ -104,6 +104,9 @@ def test_json_whole(files: tuple[str, str]) -> None:
     assert "by_query" not in command.as_json(command.measure_runs(files[0], [files[1]], ["rr"]))["runs"][0]
     nothing = command.as_json(command.measure_runs(files[0], [files[1]], ["rr(rel=3)"], complete=True))
     assert nothing["runs"][0]["measures"][0]["status"] == "undefined"
+    Path(files[1]).write_text("q9 Q0 z 1 1 mine\n")
+    absent = command.as_json(command.measure_runs(files[0], [files[1]], ["rr"]))["runs"][0]
+    assert (absent["measures"][0]["status"], absent["tie_rate"]) == ("missing", None)
 
 
 def test_csv_whole(files: tuple[str, str]) -> None:
