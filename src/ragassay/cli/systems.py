@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from ragassay.assay import Frozen
+from ragassay.corpus import FLOOR
 from ragassay.errors import RagassayError, UsageError
 from ragassay.extensions import extension_names, load_extension, unknown_name
 from ragassay.records.base import Instant
@@ -29,7 +30,8 @@ from ragassay.run.systems.reference import ReferenceSystem
 from ragassay.run.systems.replay import ReplaySystem
 from ragassay.traces.run_file import RunFormat
 
-GIVEN = frozenset({"function", "clock", "own_loop", "folder", "as_of", "kind", "texts", "target", "retrieval"})
+GIVEN = frozenset({"function", "clock", "own_loop", "folder", "as_of", "kind", "texts", "target", "retrieval",
+                   "alignment"})  # fmt: skip
 """Parameters that no settings file can hold, or not as they are."""
 KINDS: dict[str, Callable[..., System]] = {
     "reference": ReferenceSystem,
@@ -57,6 +59,8 @@ class Place(NamedTuple):
     folder: Path
     frozen: Frozen
     as_of: Instant | None
+    alignment: float = FLOOR
+    """From which share of a text on it is tied to a place, as `[run] alignment` says."""
     store: Path | None = None
     """Where vectors are cached; in memory only if there is none."""
 
@@ -67,10 +71,11 @@ def make_system(
     frozen: Frozen,
     as_of: Instant | None = None,
     *,
+    alignment: float = FLOOR,
     store: Path | None = None,
 ) -> System:
     """The adapter that `[system]` describes; UsageError names the key that is wrong."""
-    return _of_section(settings, Place(folder, frozen, as_of, store), "system")
+    return _of_section(settings, Place(folder, frozen, as_of, alignment, store), "system")
 
 
 def _of_section(settings: Mapping[str, Any], place: Place, section: str) -> System:
@@ -97,7 +102,7 @@ def _of_kind(kind: Any, rest: dict[str, Any], place: Place) -> System:
         return _make(partial(CommandSystem, folder=place.folder), rest)
     if kind in get_args(RunFormat):
         file = _needed(rest, "file", '"run.jsonl"')
-        kept = partial(ReplaySystem, folder=place.folder, as_of=place.as_of)
+        kept = partial(ReplaySystem, folder=place.folder, as_of=place.as_of, alignment=place.alignment)
         return _make(kept, rest, kind, file, documents, passages)
     if kind in OBJECTS:
         return _library(kind, rest, place)

@@ -181,7 +181,9 @@ def get_ready(workspace: Workspace, name: str | None = None) -> Ready:
     try:
         described = {key: value for key, value in workspace.settings.system.items() if key != "prices"}
         as_of = instant(workspace.settings.run.as_of)
-        system = make_system(described, workspace.folder, frozen, as_of, store=workspace.store.path)
+        system = make_system(
+            described, workspace.folder, frozen, as_of, alignment=plan.alignment, store=workspace.store.path
+        )
     except RagassayError as error:
         raise located(error, workspace.config) from None
     sealed = seal(workspace.store, plan, frozen, built, system.identity)

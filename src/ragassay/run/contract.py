@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Protocol
 
 from msgspec import Meta
 
-from ragassay.records.base import Instant, Metadata, QueryId, Record
+from ragassay.records.base import Digest, Instant, Metadata, QueryId, Record
 from ragassay.records.case import Outcome, Principal, Turn
 from ragassay.records.document import Count, Name, Transform
 from ragassay.records.protocol import SystemIdentity
@@ -167,6 +167,8 @@ class Reply:
     """Of the last attempt; absent: the run measures it around `ask`."""
     stored: Mapping[int, Trace] | None = None
     """Instead of all else: what was kept of this question earlier, by repeat, with the measurements made then."""
+    texts: Mapping[Digest, str] = field(default_factory=dict)
+    """With `stored`: texts of its items by digest, where they are known."""
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Values that were sent and must not be stored if they come back."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
 from ragassay.benchmark.outputs import Output, OutputContext
 from ragassay.corpus import Resolver
 from ragassay.records.base import Instant, QueryId, StepId
 from ragassay.records.canonical import digest_text
-from ragassay.records.trace import Answer, Item, Measurements, Step, Trace, TraceContent
+from ragassay.records.trace import Answer, Item, Measurements, Step, Trace, TraceContent, Unresolved
 
 STEP = "context"
 LONGEST_ID = 256
@@ -47,10 +48,13 @@ def _item(one: OutputContext, rank: int, resolver: Resolver) -> Item:
     if one.id is not None and (one.text is None or not found.sources):
         for lookup in (resolver.by_passage, resolver.by_document):
             named = lookup(one.id)
+            if one.text is None:
+                found = named
             if named.sources:
                 # The id alone says where it came from; a text that is not its source's words shows no span of it.
                 found = named if one.text is None else named._replace(transform="derived", passage_id=None)
                 break
+    as_it_stands = found.resolution != "aligned"
     return Item(
         item_id=_name(one),
         rank=rank,
@@ -60,7 +64,8 @@ def _item(one: OutputContext, rank: int, resolver: Resolver) -> Item:
         whole_document=found.whole_document,
         passage_id=found.passage_id,
         alignment=found.score,
-        text_digest=None if one.text is None or found.passage_id is not None else digest_text(one.text),
+        text_digest=None if one.text is None or (as_it_stands and found.passage_id) else digest_text(one.text),
+        reason=cast("Unresolved", found.reason) if found.reason else None,
     )
 
 

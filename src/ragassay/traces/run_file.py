@@ -19,7 +19,7 @@ from ragassay.traces.reading import TraceReading
 from ragassay.traces.trec import EPOCH, read_trec_run
 
 RunFormat = Literal["traces", "trec", "ragas", "deepeval"]
-_DATA_SETS = {"ragas": read_ragas, "deepeval": read_deepeval}
+DATA_SETS = {"ragas": read_ragas, "deepeval": read_deepeval}
 
 
 def read_run_file(
@@ -51,7 +51,7 @@ def read_run_file(
         return read_jsonl(path, on_error=on_error)
     if chosen == "trec":
         return read_trec_run(path, documents, passages, as_of=as_of, name=name, on_error=on_error)
-    read = _DATA_SETS[chosen](path, separator=separator, on_error=on_error)
+    read = DATA_SETS[chosen](path, separator=separator, on_error=on_error)
     if not read.outputs:
         raise InputError(
             "this data set holds questions only: no answer and no retrieved context",

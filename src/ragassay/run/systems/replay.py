@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from ragassay.benchmark.intake import OnError
+from ragassay.corpus import FLOOR
 from ragassay.errors import InputError
 from ragassay.records.base import Instant, Metadata
 from ragassay.records.canonical import digest_bytes
@@ -18,7 +19,7 @@ from ragassay.records.trace import Item, Step, Trace
 from ragassay.run.contract import Reply, Request
 from ragassay.run.systems.python import stated
 from ragassay.traces import TraceReading, read_run_file
-from ragassay.traces.run_file import RunFormat
+from ragassay.traces.run_file import DATA_SETS, RunFormat
 
 
 class ReplaySystem:
@@ -26,7 +27,8 @@ class ReplaySystem:
 
     `kind` is `traces` (JSON lines, `ragassay schema trace`), `trec` (a run file: lists of ids, no answer, no times), or
     `ragas` and `deepeval` (data sets that hold answers and retrieved contexts beside the questions; contexts are tied
-    to this corpus by id or by text, letter for letter or from `alignment` on).
+    to this corpus by id or by text, letter for letter or from `alignment` on, 0 for
+    letter for letter only; a run's own `alignment` should be the same).
     A question, or a repeat, that the file does not hold is a failure of this question: silence is not an empty list.
     Items whose place is not in this corpus become unresolved. With `on_error="skip"` broken lines are left out, and
     the identity says how many.
@@ -45,7 +47,7 @@ class ReplaySystem:
         step: str = "run",
         on_error: OnError = "stop",
         separator: str | None = None,
-        alignment: float | None = None,
+        alignment: float = FLOOR,
         retriever: str | None = None,
         generator: str | None = None,
         prompt: str | None = None,
@@ -63,11 +65,12 @@ class ReplaySystem:
             as_of=as_of,
             name=step,
             separator=separator,
-            floor=alignment,
+            floor=alignment or None,
             on_error=on_error,
         )
         self.skipped = found.skipped
         self.notes = found.notes
+        self._texts = found.texts
         self._by_question: dict[str, dict[int, Trace]] = {}
         for trace in found:
             own = self._by_question.setdefault(trace.content.query_id, {})
@@ -82,7 +85,7 @@ class ReplaySystem:
                 "content": _digest(path),
                 "questions": len(self._by_question),
                 "lines_left_out": len(self.skipped),
-                **({} if alignment is None else {"alignment": alignment}),
+                **({"alignment": alignment} if kind in DATA_SETS else {}),
                 **(settings or {}),
             },
         )
@@ -90,7 +93,7 @@ class ReplaySystem:
     async def ask(self, request: Request) -> Reply:
         """What is stored of this question."""
         await asyncio.sleep(0)
-        return Reply(stored=self._by_question.get(request.query_id, {}))
+        return Reply(stored=self._by_question.get(request.query_id, {}), texts=self._texts)
 
     def _placed(self, trace: Trace) -> Trace:
         """The trace with every item that stands nowhere in this corpus marked as unresolved."""
