@@ -121,11 +121,10 @@ def _summary(mine: list[list[bytes]], theirs: list[list[bytes]]) -> Outcome:
 
 def _path(reference: list[bytes], tokens: list[bytes], places: dict[bytes, int]) -> list[int]:
     """Positions in the reference of one longest common subsequence: the one that rouge-score walks."""
-    every = (1 << len(tokens)) - 1
-    rows = [every]
+    rows = [-1]
     for at in map(places.get, reference):
         matched = rows[-1] & (at or 0)
-        rows.append(((rows[-1] + matched) | (rows[-1] - matched)) & every)
+        rows.append((rows[-1] + matched) | (rows[-1] - matched))
     i, j, found = len(reference), len(tokens), []
     while i > 0 and j > 0:
         if reference[i - 1] == tokens[j - 1]:
