@@ -18,6 +18,9 @@ MOST_LITERAL = 64 * 1024
 """Characters of a cell that holds Python objects rather than a list of texts."""
 _ITEM = re.compile(r"\s*+(?:('(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")|(-?[0-9]{1,18}))\s*+([,\]])", re.DOTALL)
 
+_BROKEN_LIST = re.compile(r"\s*+\[\s*+['\"]")
+"""How a list of texts begins: where it is none, something was cut, and its parts would be wrong texts."""
+
 
 def texts(row: Row, name: str, *, separator: str | None = None) -> tuple[str, ...] | None:
     """A list of texts; None if there is none.
@@ -84,7 +87,7 @@ def _of_cell(row: Row, name: str, cell: str, separator: str | None) -> Any:
     found = _python_list(cell.strip())
     if found is not None:
         return found
-    if separator is not None:
+    if separator is not None and not _BROKEN_LIST.match(cell):
         return list(parts(cell, separator))
     raise InputError(
         "not a list of texts",

@@ -51,7 +51,7 @@ class Collected:
                 grade = 3 if len(set(gold)) == 1 else 2
                 labels.append(self.gold.evidence(text, f"r{number}", grade, PROVENANCE))
             except InputError as error:
-                raise error.at(field=row.place(f"{key}[{number - 1}]"))  # noqa: B904  the same error, with its place
+                raise error.at(field=row.place(f"{key}[{list(gold).index(text)}]"))  # noqa: B904  the same error, with its place
         self.keep(row, {**value, **({"evidence": labels} if labels else {})}, output)
 
     def keep(self, row: Row, value: Mapping[str, Any], output: Output | None) -> None:
