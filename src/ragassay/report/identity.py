@@ -5,10 +5,14 @@ from __future__ import annotations
 from ragassay.records.canonical import digest_of
 from ragassay.records.protocol import Envelope
 from ragassay.records.protocol import Stated as Identified
+from ragassay.records.text import shown
 from ragassay.records.trace import Item, TraceContent
 from ragassay.report.material import Material
 from ragassay.report.model import Identity, Stated
 from ragassay.report.words import many
+
+_NOTES = 20
+"""How many lines of a benchmark's notes stand among the caveats."""
 
 
 def identity(material: Material) -> Identity:
@@ -156,6 +160,12 @@ def caveats(material: Material) -> tuple[str, ...]:
             f"{many(benchmark.dangling, 'piece')} of evidence point to documents that are not in the "
             "corpus; they stay in the denominators."
         )
+    if material.corpus.skipped_lines:
+        told.append(
+            f"{many(material.corpus.skipped_lines, 'line')} of the documents' source could not be read and "
+            f"{'is' if material.corpus.skipped_lines == 1 else 'are'} not in the corpus (on_error = skip)."
+        )
+    told += _noted(benchmark.notes)
     inferred = sum(1 for content in material.contents for step in content.steps if step.parents is None)
     if inferred:
         told.append(
@@ -167,6 +177,13 @@ def caveats(material: Material) -> tuple[str, ...]:
             f"{many(coarse, 'score')} {'rests' if coarse == 1 else 'rest'} on labels of whole documents (coarse)."
         )
     return tuple(told + _reported(material))
+
+
+def _noted(notes: str | None) -> list[str]:
+    """What is sealed with the benchmark: what its data set does not say, and what was left out of it."""
+    lines = [one for one in (notes or "").split("\n") if one.strip()]
+    more = [f"Of the benchmark: {many(len(lines) - _NOTES, 'further note')}."] if len(lines) > _NOTES else []
+    return [f"Of the benchmark: {shown(one, limit=600)}" for one in lines[:_NOTES]] + more
 
 
 def _reported(material: Material) -> list[str]:

@@ -269,6 +269,21 @@ def test_what_a_system_says_too_little_about_is_a_caveat() -> None:
     assert any(one.startswith("1 of 9 answers say not whether") for one in told)
 
 
+def test_what_was_left_out_of_documents_and_questions_is_a_caveat() -> None:
+    made = sample.material()
+    left_out = msgspec.structs.replace(made.corpus, skipped_lines=3, skipped=sample.digest("skipped"))
+    notes = "\n".join(f"note {number}" for number in range(1, 23))
+    noted = msgspec.structs.replace(made.benchmark, notes=notes)
+    told = build(replace(made, corpus=left_out, benchmark=noted)).caveats
+    assert "3 lines of the documents' source could not be read and are not in the corpus (on_error = skip)." in told
+    said = [one for one in told if one.startswith("Of the benchmark: ")]
+    assert said == [
+        *(f"Of the benchmark: note {number}" for number in range(1, 21)),
+        "Of the benchmark: 2 further notes.",
+    ]
+    assert not any("Of the benchmark" in one or "could not be read" in one for one in build(made).caveats)
+
+
 def test_without_facts_the_verdict_says_recall_at_every_step() -> None:
     told = build(sample.material(survival=(), fates=())).verdict.sentence
     assert (
