@@ -79,7 +79,9 @@ class CitationForm:
         found = re.fullmatch(r"(\W+)(n|id)(\W+)", form.strip()) if isinstance(form, str) else None
         if found is None:
             raise UsageError(
-                f"{form!r} is no form of citations", field="citations", hint='"[n]", "(n)", "[id]"; "" for none'
+                f"{form!r} is no form of citations",
+                field="generate.citations",
+                hint='"[n]", "(n)", "[id]"; "" for none',
             )
         self.form, self._by_number = form.strip(), found[2] == "n"
         inner = r"\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*" if self._by_number else r"[^\n]{1,256}?"
