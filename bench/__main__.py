@@ -1,7 +1,8 @@
 """`make bench`: every quick benchmark by turns, as ratios. Name some to run only those: `python -m bench startup`.
 
 Others take longer or install things, and run alone: `python bench/install.py`, `python bench/tables.py`,
-`python -m bench.measures long`, `python -m bench.scale`.
+`python -m bench.measures long`, `python -m bench.scale`, `python -m bench.embedders`,
+`python -m bench.pgvector`.
 """
 
 from __future__ import annotations

