@@ -102,6 +102,7 @@ class MiniLmEmbedder(TextEmbedder):
         runtime = _imported("onnxruntime", "minilm")
         options = runtime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = self._threads, 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting threads burn no processor
         return runtime.InferenceSession(str(self._files[0]), options, providers=["CPUExecutionProvider"])
 
     def raw_vectors(self, texts: list[str]) -> tuple[Any, int]:
