@@ -29,7 +29,7 @@ class ExtensionSystem:
             raise UsageError(
                 f"{extension.identity} made no system: it needs `ask(request)` and an `identity`",
                 field="kind",
-                hint="`ragassay.contracts.check_adapter` says what is missing",
+                hint="`ragassay.contracts.adapter.check_adapter` says what is missing",
             )
         self._system = system
         self.max_wait_s = float(getattr(system, "max_wait_s", 0.0))
