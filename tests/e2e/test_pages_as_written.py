@@ -81,7 +81,8 @@ FILES_OF_THE_PAGE = {
     "run.jsonl": json.dumps(TRACE),
     "bm25.run.txt": "q Q0 limits.md 1 2.5 x\n",
     "my_rag.py": "pass\n",
-    "evaluated.jsonl": json.dumps({"user_input": "How many?", "response": "120", "retrieved_contexts": ["120."]}) + "\n",
+    "evaluated.jsonl": json.dumps({"user_input": "How many?", "response": "120", "retrieved_contexts": ["120."]})
+    + "\n",
     "goldens.json": json.dumps([{"input": "How many?", "actual_output": "120", "retrieval_context": ["120."]}]),
 }
 LIBRARIES = {"langchain": "langchain_core", "llamaindex": "llama_index", "haystack": "haystack"}
