@@ -55,6 +55,7 @@ def test_two_thousand_pairs_have_sacrebleus_values() -> None:
 
 
 def test_by_hand() -> None:
+    assert bleu("a b c d e f g", ["a b c d e f g"]) == ("value", 1.0, 1.0, 1.0, "")  # sacrebleu: 100.00000000000004
     # 4 of 5 words, 2 of 4 pairs, 1 of 3 triples, 0 of 2 fours (smoothed to 1 / (2 * 2)); equal lengths
     assert bleu("a b c x e", ["a b c d e"]).value == pytest.approx((4 / 5 * 2 / 4 * 1 / 3 * 1 / 4) ** 0.25)
     # Characters: 2 of 2 and 2 of 3, pairs 1 of 1 and 1 of 2; longer ones do not exist on our side

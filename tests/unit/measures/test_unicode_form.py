@@ -91,7 +91,7 @@ def test_outcomes_whole() -> None:
     assert token_f1("cat sat", ["a cat"]) == Outcome("value", 2 * 0.5 * 1 / 1.5, 2.0, 3.0)
     assert token_f1("x y", ["cat", "dog sat on"]) == Outcome("value", 0.0, 0.0, 3.0)
     assert token_f1("", [""]) == Outcome("value", 1.0, 1.0, 1.0)
-    assert token_f1("", ["cat"]) == token_f1("cat", ["the"]) == Outcome("value", 0.0, 0.0, 1.0)
+    assert token_f1("", ["cat dog"]) == token_f1("cat dog", ["the"]) == Outcome("value", 0.0, 0.0, 1.0)
     # Of equal ones the first: both 0.8, of 5 and of 10 words
     assert f1_of_counts(2, 3, 2) == Outcome("value", pytest.approx(0.8), 4.0, 5.0)
     assert token_f1("p q r", ["p q", "p q r s t u v"]).denominator == 5.0
