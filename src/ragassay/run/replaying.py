@@ -58,7 +58,10 @@ def _kept(trace: Trace, redaction: Redaction, known: Mapping[Digest, str]) -> Fi
 def _redacted_texts(content: dict[str, Any], known: Mapping[Digest, str], redaction: Redaction) -> dict[str, str]:
     """The known texts of a content's items by digest; a digest becomes that of the redacted text, in place."""
     kept: dict[str, str] = {}
-    lists = [content.get("context"), *(step.get(key) for step in content["steps"] for key in ("items_in", "items_out"))]
+    lists = [
+        content.get("context"),
+        *(step.get(key) for step in content.get("steps", ()) for key in ("items_in", "items_out")),
+    ]
     for item in (one for items in lists for one in items or ()):
         digest = item.get("text_digest")
         text = known.get(Digest(digest)) if digest else None
