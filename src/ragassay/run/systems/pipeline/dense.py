@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
+from ragassay.errors import UsageError
 from ragassay.records.base import Digest, Instant, Record
 from ragassay.records.canonical import digest_of, digest_text
 from ragassay.records.case import Principal
@@ -78,6 +79,12 @@ class VectorIndex(Openings):
         """`query_embedder`: where questions are embedded in another way (a prefix, say); of the same dimensions."""
         super().__init__(documents, passages)
         self.embedder, self.query_embedder = embedder, query_embedder or embedder
+        if self.query_embedder.dimensions != embedder.dimensions:
+            raise UsageError(
+                f"questions get {self.query_embedder.dimensions} dimensions and passages {embedder.dimensions}",
+                field="query_embedder",
+                hint="both come from the same model, with another prefix perhaps",
+            )
         self.cache = VectorCache.memory() if cache is None else cache
         self._clock = clock
 

@@ -200,6 +200,8 @@ def test_the_artefact_says_what_the_index_is_and_the_envelope_how_it_came_about(
     changed = DenseIndex(documents, [passages[1], passages[0]], made)
     assert len({first.content.index, DenseIndex(documents, passages, other).content.index, changed.content.index}) == 3
     assert [first.embed("q").hits, first.embed("q").hits] == [0, 1]
+    with pytest.raises(UsageError, match="questions get 3 dimensions and passages 2"):
+        DenseIndex(documents, passages, made, query_embedder=Table({"q": [1.0, 0.0, 0.0]}))
     with pytest.raises(UsageError, match="no passages"):
         DenseIndex(documents, [], made)
 
