@@ -74,10 +74,12 @@ class Retrieving:
             return retriever.find(query, **asked)
         started_s = self.system.clock.steady_s()
         try:
-            return await in_thread(lambda: retriever.find(query, **asked))  # type: ignore[no-any-return]
+            found: Found = await in_thread(lambda: retriever.find(query, **asked))
         except EmbeddingError as cause:
             self.log.called(cause.reply, started_s)
             raise CallFailedError(name, cause.reply, detail=cause.message) from None
+        self.log.sent(found.calls, self.system.clock.since_ms(started_s))
+        return found
 
     def _matching(self, found: Hits) -> list[Entry]:
         if found.matching is None:

@@ -77,6 +77,10 @@ class StepLog:
         self.secrets = (*self.secrets, *reply.secrets)
         self.last = reply
 
+    def sent(self, calls: int, took_ms: float) -> None:
+        """Keep requests that a part sent by itself and does not tell apart: equal shares of the time that they took."""
+        self.attempts += [Attempt(duration_ms=round(took_ms / calls, 3)) for _ in range(calls)]
+
     def counted(self, usage: Any) -> None:
         """Add the tokens that a model reported for one call."""
         self.asked_models += 1

