@@ -156,9 +156,11 @@ def _detect_folder(path: Path) -> str:
             continue
         if not (name == "mteb" and "beir" in found and not _parquet_in(path)):
             found.append(name)
-    if not found:
-        files = [(relative, file) for relative, file in files_below(path)]
-        found = _kinds_of(files)
+    files = list(files_below(path))
+    # A layout has Parquet files of its own; pages and texts beside it are no part of it, and would be left out unseen.
+    found += [one for one in _kinds_of(files) if not found or one != "parquet"]
+    if not found and any(file.suffix.lower() in PARSERS for _, file in files):
+        found = ["folder"]  # of nothing but files that else are about a data set
     if len(found) == 1:
         return found[0]
     choices = "; ".join(f"{name}: {FORMATS[name].about}" for name in found or FORMATS)
@@ -194,8 +196,6 @@ def _kinds_of(files: list[tuple[str, Path]]) -> list[str]:
                 kinds["folder"] = None
         elif ending == ".txt" and "trec" not in kinds:
             kinds["folder"] = None
-    if not kinds and any(file.suffix.lower() in PARSERS for _, file in files):
-        kinds["folder"] = None
     return list(kinds)
 
 

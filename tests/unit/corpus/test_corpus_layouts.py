@@ -192,6 +192,11 @@ def test_detection_and_a_folder_in_doubt(tmp_path: Path) -> None:
     put(tmp_path / "h" / "docs.tsv", "1\tx\n")
     with pytest.raises(InputError, match="as beir or as ir_datasets"):
         read(tmp_path / "h")
+    put(tmp_path / "j" / "data" / "corpus.jsonl", '{"_id": "1", "text": "x"}')
+    assert detect(tmp_path / "j") == "mteb"
+    put(tmp_path / "j" / "handbook" / "a.md", "what the layout would leave out unseen")
+    with pytest.raises(InputError, match="as mteb or as folder"):
+        read(tmp_path / "j")
     put(tmp_path / "i" / "x.bin", "x")
     with pytest.raises(InputError, match="no documents that can be recognised"):
         read(tmp_path / "i")
