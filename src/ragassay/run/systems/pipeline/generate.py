@@ -14,7 +14,7 @@ from ragassay.run.contract import Reply, Request
 from ragassay.run.systems.completions import Completions
 
 _OWN_KEYS = frozenset({"model", "messages", "stream", "seed", "n"})
-_MOST_QUERY = 2000
+_MOST_QUERY, _MOST_SHOWN = 2000, 300
 DEFAULT_REWRITE = (
     "Rewrite the last question so that it can be searched without the conversation. Reply with the question only.\n\n"
     "$history\n\nLast question: $question"
@@ -124,8 +124,8 @@ class Said(NamedTuple):
 def outcome_of(text: str, markers: Mapping[str, Outcome], usual: Outcome | None, insufficient: str) -> Said:
     """The outcome of an answer by the marker that it begins with (the longest that fits; case and marks aside).
 
-    A marker is taken off, with white space and `: . - *` behind it; where nothing is left of an answer that gives none,
-    `insufficient` stands for it. Without a marker the outcome is `usual`; if that is None and there are markers, it is
+    A marker is taken off, with white space and `: . - *` behind it. `insufficient` stands for every abstention, whatever
+    the model added to it, and for an answer of which nothing is left. Without a marker the outcome is `usual`; if that is None and there are markers, it is
     answered. An empty answer has no outcome.
 
     >>> outcome_of("NO ANSWER.", {"no answer": "abstained"}, None, "Not in the documents.")
@@ -138,7 +138,10 @@ def outcome_of(text: str, markers: Mapping[str, Outcome], usual: Outcome | None,
         after = plain[len(wanted) :]
         if plain[: len(wanted)].casefold() == wanted.casefold() and not (after[:1].isalnum() and wanted[-1].isalnum()):
             rest = after.lstrip(" \t\n:.-*_\"')]`")
-            return Said(rest or insufficient, markers[marker], f"the marker {marker!r}")
+            outcome = markers[marker]
+            added = f"; left out: {rest[:_MOST_SHOWN]}" if rest and outcome == "abstained" else ""
+            shown = insufficient if outcome == "abstained" else rest or insufficient
+            return Said(shown, outcome, f"the marker {marker!r}{added}")
     if not bare:
         return Said(text, None, "an empty answer")
     return Said(text, usual or ("answered" if markers else None), None)

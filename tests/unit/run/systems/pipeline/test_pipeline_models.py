@@ -100,7 +100,7 @@ def test_markers_say_the_outcome_and_the_declared_sentence_stands_in(serve: Serv
     for text, outcome, shown in (
         ("INSUFFICIENT", "abstained", "Not in our documents."),
         ("insufficient.\n", "abstained", "Not in our documents."),
-        ("**INSUFFICIENT** The texts are about tea.", "abstained", "The texts are about tea."),
+        ("**INSUFFICIENT** The texts are about tea.", "abstained", "Not in our documents."),
         ("PARTLY: Warm air rises [1].", "partial", "Warm air rises [1]."),
         ("WHICH: which rain?", "clarified", "which rain?"),
         ("HUMAN", "escalated", "Not in our documents."),
@@ -110,6 +110,9 @@ def test_markers_say_the_outcome_and_the_declared_sentence_stands_in(serve: Serv
         said.append(text)
         answer = ask(system).value["answer"]
         assert (answer["outcome"], answer["text"]) == (outcome, shown), text
+        if "tea" in text:
+            reason = "the marker 'INSUFFICIENT'; left out: The texts are about tea."
+            assert {"action": "abstained", "reason": reason} in step(ask(system), "generate")["decisions"]
         if "[1]" in shown:
             (mark,) = answer["citations"]
             assert shown[mark["answer_start"] : mark["answer_end"]] == "[1]"
