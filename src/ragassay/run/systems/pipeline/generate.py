@@ -124,9 +124,9 @@ class Said(NamedTuple):
 def outcome_of(text: str, markers: Mapping[str, Outcome], usual: Outcome | None, insufficient: str) -> Said:
     """The outcome of an answer by the marker that it begins with (the longest that fits; case and marks aside).
 
-    A marker is taken off, with white space and `: . - *` behind it. `insufficient` stands for every abstention, whatever
-    the model added to it, and for an answer of which nothing is left. Without a marker the outcome is `usual`; if that is None and there are markers, it is
-    answered. An empty answer has no outcome.
+    A marker is taken off, with white space and `: . - *` behind it. `insufficient` stands for every abstention by
+    marker, whatever the model added to it, and for an answer of which nothing is left. Without a marker the outcome is
+    `usual`; if that is None and there are markers, it is answered. An empty answer has no outcome.
 
     >>> outcome_of("NO ANSWER.", {"no answer": "abstained"}, None, "Not in the documents.")
     Said(text='Not in the documents.', outcome='abstained', reason="the marker 'no answer'")
