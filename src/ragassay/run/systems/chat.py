@@ -21,7 +21,7 @@ from ragassay.run.normalise import item_id
 from ragassay.run.pace import Conditions
 from ragassay.run.reading import InvalidResponseError, plain_value, read_response
 from ragassay.run.systems.completions import Completions
-from ragassay.run.systems.prompt import Assembled, Assembly, Prompt, Text
+from ragassay.run.systems.prompt import Assembled, Assembly, Prompt, Text, last_turns
 from ragassay.run.systems.python import PythonSystem
 
 TRANSPORT = ("headers", "retries", "retry_on", "max_wait_s", "max_bytes", "use_proxy_settings", "endpoint")
@@ -150,7 +150,7 @@ class ChatSystem:
         return response, None
 
     def _body(self, request: Request, prompt: str) -> dict[str, Any]:
-        turns = request.history if self._turns is None else request.history[len(request.history) - self._turns :]
+        turns = last_turns(request.history, self._turns)
         messages = [{"role": "system", "content": self._system}] if self._system else []
         messages += [{"role": one.role, "content": one.text} for one in turns]
         body = {"model": self._model, "messages": [*messages, {"role": "user", "content": prompt}], **self._options}

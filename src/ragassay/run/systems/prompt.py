@@ -10,6 +10,7 @@ from ragassay.corpus.words import TOKENIZER, words
 from ragassay.errors import UsageError
 from ragassay.records.base import Metadata
 from ragassay.records.canonical import digest_text
+from ragassay.records.case import Turn
 from ragassay.run.contract import Request
 
 NAMES = ("question", "context", "items", "as_of")
@@ -134,6 +135,11 @@ class Prompt:
             return str(self._render(values))
         except Exception as cause:  # noqa: BLE001  a template may do anything that its sandbox allows
             raise ValueError(f"the prompt cannot be made: {type(cause).__name__}: {cause}") from None
+
+
+def last_turns(history: Sequence[Turn], turns: int | None) -> Sequence[Turn]:
+    """The last so many turns, or all if that is not said or there are fewer."""
+    return history if turns is None else history[max(0, len(history) - turns) :]
 
 
 def _string_template(text: Any, allowed: Sequence[str], needed: Sequence[str], field: str) -> string.Template:

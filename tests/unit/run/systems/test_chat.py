@@ -302,3 +302,10 @@ def test_any_body_is_a_value_or_a_failure(body: bytes) -> None:
     for streaming in (True, False):
         value, failure, _ = Completions("http://127.0.0.1:9/", stream=streaming).read(body, None)
         assert (value is None) == (failure is not None)
+
+
+@pytest.mark.parametrize(("turns", "count"), [(None, 2), (0, 0), (1, 1), (2, 2), (3, 2), (9, 2)])
+def test_more_turns_than_there_are_mean_all_of_them(small: Small, serve: Serve, turns: int | None, count: int) -> None:
+    server = serve(lambda body, before, handler: completion())
+    ask(made(small, server.url, history_turns=turns), history=HISTORY)
+    assert len(server.seen[0][2]["messages"]) == count + 1

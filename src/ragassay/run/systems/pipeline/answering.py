@@ -12,7 +12,7 @@ from ragassay.run.systems.pipeline.generate import Said, outcome_of, query_of
 from ragassay.run.systems.pipeline.retrieving import Retrieving
 from ragassay.run.systems.pipeline.settings import Chat, Extractive, ModelRewrite
 from ragassay.run.systems.pipeline.steps import CallFailedError, Entry
-from ragassay.run.systems.prompt import Assembled
+from ragassay.run.systems.prompt import Assembled, last_turns
 
 
 class Kept(NamedTuple):
@@ -48,8 +48,7 @@ class Answering(Retrieving):
 
     async def _rewrite_by_model(self, declared: ModelRewrite) -> str:
         request, system = self.request, self.system
-        turns = declared.history_turns
-        history = request.history if turns is None else request.history[len(request.history) - turns :]
+        history = last_turns(request.history, declared.history_turns)
         if not history and not declared.always:
             return request.query
         assert system.rewriter is not None
@@ -120,8 +119,7 @@ class Answering(Retrieving):
             prompt = system.prompt.render(self.request, kept.assembled)
         except ValueError as cause:
             raise CallFailedError("generate", Reply(), detail=str(cause)) from None
-        turns = declared.history_turns
-        history = self.request.history if turns is None else self.request.history[len(self.request.history) - turns :]
+        history = last_turns(self.request.history, declared.history_turns)
         messages = [{"role": "system", "content": declared.system_prompt}] if declared.system_prompt else []
         messages += [{"role": one.role, "content": one.text} for one in history]
         before_ms = system.clock.since_ms(self.log.began_s) - self.log.waited_ms

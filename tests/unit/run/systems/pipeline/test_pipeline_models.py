@@ -299,3 +299,11 @@ def test_questions_are_embedded_by_an_endpoint_and_its_calls_count(serve: Serve)
     assert failed.failure is not None
     assert (failed.failure.code, len(failed.attempts)) == ("400", 1)
     assert (failed.detail or "").startswith("vector: ")
+
+
+@pytest.mark.parametrize(("turns", "count"), [(None, 2), (0, 0), (1, 1), (2, 2), (3, 2), (9, 2)])
+def test_more_turns_than_there_are_mean_all_of_them(serve: Serve, turns: int | None, count: int) -> None:
+    server = serve(lambda body, before, handler: completion("Warm."))
+    more = {} if turns is None else {"history_turns": turns}
+    ask(made(server.url, generate=more), history=HISTORY)
+    assert len(server.seen[0][2]["messages"]) == count + 1
