@@ -17,6 +17,7 @@ COMMANDS: dict[str, str] = {
     "benchmark": "Read questions and labels, resolve quotes, freeze them as a benchmark.",
     "seal": "Freeze subject, scoring and policy as one protocol; --check verifies every byte.",
     "run": "Ask the system under test every question and keep everything that it did.",
+    "experiment": "Try a declared grid of settings on questions for development; the release split is refused.",
     "score": "Score a run: every question, every step, every class on its own.",
     "report": "Write the scorecard as HTML, JSON and Markdown.",
     "export": "Write the rows of a score table as CSV or Parquet.",

@@ -173,15 +173,25 @@ class Settings(Record, frozen=True, kw_only=True):
 
 def read_settings(path: Path) -> Settings:
     """The settings in `path`; UsageError names file, line and field."""
+    text, loaded = read_table(path)
+    return settings_of(loaded, text, path)
+
+
+def read_table(path: Path) -> tuple[str, dict[str, Any]]:
+    """The text of a settings file and the values in it, unchecked; UsageError if it is no TOML."""
     text = _read_text(path)
     try:
-        loaded = tomllib.loads(text)
+        return text, tomllib.loads(text)
     except (ValueError, RecursionError) as cause:  # ValueError: TOMLDecodeError, and a number of too many digits
         line = re.search(r"line (\d+)", str(cause))
         what = "nested too deeply" if isinstance(cause, RecursionError) else cause
         raise UsageError(
             f"not TOML: {what}", file=str(path), line=int(line[1]) if line else None, hint="see toml.io for the syntax"
         ) from None
+
+
+def settings_of(loaded: dict[str, Any], text: str = "", path: Path | None = None) -> Settings:
+    """The settings that these values mean; UsageError names the field, and file and line where they are given."""
     try:
         settings = parse_value(Settings, _without_dates(loaded))
         _check(settings)
@@ -191,8 +201,9 @@ def read_settings(path: Path) -> Settings:
             if "ragassay schema" not in error.hint
             else "`ragassay init` writes a file with every key explained"
         )
-        line_number = line_of(text, error.field, error.message)
-        raise UsageError(error.message, file=str(path), line=line_number, field=error.field, hint=hint) from None
+        line_number = line_of(text, error.field, error.message) if text else None
+        file = "" if path is None else str(path)
+        raise UsageError(error.message, file=file, line=line_number, field=error.field, hint=hint) from None
     return settings
 
 

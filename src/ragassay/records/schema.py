@@ -9,6 +9,7 @@ import msgspec
 from ragassay.records.base import Digest, Instant, Record
 from ragassay.records.case import Benchmark, Case, CaseLine
 from ragassay.records.document import Corpus, CorpusEntry, Document, Passage, Segmentation, SkippedLine
+from ragassay.records.experiment import Experiment
 from ragassay.records.judgement import JudgeIdentity, Judgement
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
 from ragassay.records.score import Estimate, FactFate, Observation, ScoreTable, SurvivalRow
@@ -19,9 +20,9 @@ from ragassay.records.trace import Measurements, Trace, TraceContent
 RECORDS: dict[str, type[Record]] = {
     kind.__name__.lower(): kind
     for kind in (
-        Benchmark, Case, CaseLine, Corpus, CorpusEntry, Document, Envelope, Estimate, FactFate, JudgeIdentity,
-        Judgement, Measurements, Observation, Passage, Policy, Protocol, Run, Scoring, ScoreTable, Segmentation,
-        SkippedLine, Subject, SurvivalRow, Trace, TraceContent,
+        Benchmark, Case, CaseLine, Corpus, CorpusEntry, Document, Envelope, Estimate, Experiment, FactFate,
+        JudgeIdentity, Judgement, Measurements, Observation, Passage, Policy, Protocol, Run, Scoring, ScoreTable,
+        Segmentation, SkippedLine, Subject, SurvivalRow, Trace, TraceContent,
     )
 }  # fmt: skip
 """Name as `ragassay schema NAME` takes it -> record."""

@@ -26,6 +26,7 @@ _NOT_YET = {
     "protocol": ("protocol", "`ragassay seal` makes one"),
     "run": ("run", "`ragassay run` makes one"),
     "scores": ("scores", "`ragassay score` makes them from a run"),
+    "experiment": ("experiment", "`ragassay experiment` makes one"),
 }
 """Kind of name -> what it is called, and which command makes it."""
 

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from ragassay.records.base import Record
 from ragassay.records.case import Benchmark, Case
 from ragassay.records.document import Corpus, CorpusEntry, Document, Passage, Segmentation, SkippedLine
+from ragassay.records.experiment import Experiment
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
 from ragassay.records.score import Estimate, FactFate, Observation, ScoreTable, SurvivalRow
 from ragassay.records.trace import Measurements, TraceContent
@@ -87,3 +88,8 @@ def links_of(record: Record) -> Iterator[Link]:
     if isinstance(record, Protocol):
         for role, digest in sorted(record.objects.items()):
             yield Link(f"objects.{role}", digest, _record(OBJECTS[role]))
+    if isinstance(record, Experiment):
+        for number, one in enumerate(record.tried):
+            yield Link(f"tried[{number}].subject", one.subject, _record(Subject))
+            yield Link(f"tried[{number}].run", one.run, _record(Run))
+            yield Link(f"tried[{number}].scores", one.scores, _record(ScoreTable))

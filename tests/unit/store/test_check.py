@@ -307,7 +307,7 @@ def test_files_of_killed_writers_are_counted_and_left(store: Store) -> None:
 CONTENT = {
     ("Corpus", "digest"), ("Segmentation", "corpus"), ("Segmentation", "passages_digest"), ("Benchmark", "corpus"),
     ("Benchmark", "cases_digest"), ("Subject", "benchmark"), ("ScoreTable", "run"), ("Subject", "corpus"),
-    ("Run", "content"), ("ScoreTable", "content"),
+    ("Run", "content"), ("ScoreTable", "content"), ("Experiment", "benchmark"),
     ("TraceContent", "redaction"), ("CorpusEntry", "text_digest"), ("CorpusEntry", "auth_digest"),
     ("CorpusEntry", "meta_digest"), ("Observation", "evidence_ref"), ("Judgement", "judge"),
     ("JudgeIdentity", "prompt"),
