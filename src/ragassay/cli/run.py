@@ -25,7 +25,8 @@ def run(
     """Freeze what the settings name, then ask the system every question and keep everything that it did.
 
     Killed or interrupted, the same command goes on where it stopped and asks nothing twice that was kept. Exit code 4:
-    more questions failed than max_error_rate allows. Exit code 3: a ceiling (max_cost, max_tokens, max_calls) is
+    more questions failed than max_error_rate allows; the run is kept as a partial one, and goes on under a higher rate
+    (or begins anew with --no-resume). Exit code 3: a ceiling (max_cost, max_tokens, max_calls) is
     reached; the run is kept as a partial one, and goes on under a higher ceiling.
 
     Parameters

@@ -136,7 +136,9 @@ def caveats(material: Material) -> tuple[str, ...]:
         why = f" ({run.stopped.replace('_', ' ')})" if run.stopped else ""
         told.append(
             f"This run was ended early{why}: {run.answered:,} of {many(run.questions, 'question')} were asked, "
-            "the others are missing. It is not a complete run of its protocol."
+            + (f"{run.failures:,} of them failed, " if run.failures else "")
+            + ("the others are missing. " if run.answered < run.questions else "none is missing. ")
+            + "It is not a complete run of its protocol."
         )
     if run.mixed:
         told.append(f"Mixed run: {', '.join(run.mixed)} had more than one value while it ran. No gate accepts it.")

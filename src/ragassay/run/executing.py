@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from ragassay import seal
-from ragassay.errors import CeilingError, IntegrityError, UsageError
+from ragassay.errors import CeilingError, ErrorBudgetError, IntegrityError, UsageError
 from ragassay.records.base import Digest, Instant
 from ragassay.records.canonical import digest_of
 from ragassay.records.protocol import Run
@@ -64,8 +64,8 @@ async def execute(
     sealed is returned as it is and gets its name back; without, the old journal is set aside and all is asked anew.
     Without `reuse` only an unfinished job is gone on with: for a caller that cannot know that the system is the same.
     `error_budget` is a count (int) or a fraction (float) of questions that may fail. When `ceiling` has no room for
-    another question, the partial run is sealed and named, and the job can go on under a higher one; an earlier run of
-    this job counts too. `credentials` maps principal ids
+    another question, or more failed than `error_budget` allows, the partial run is sealed and named, and the job can
+    go on under a higher one; an earlier run of this job counts too. `credentials` maps principal ids
     to what the system needs to know them; they are sent and never stored. With `signals`, SIGINT and SIGTERM stop the
     run and keep what is finished (only in the main thread).
 
@@ -118,8 +118,9 @@ async def execute(
                 )
                 try:
                     await _ask_all(job, journal, system, terms, signals)
-                except CeilingError:
-                    _end("stopped", journal, paces, most, clock)
+                except (CeilingError, ErrorBudgetError) as stopped:
+                    state: State = "stopped" if isinstance(stopped, CeilingError) else "failed"
+                    _end(state, journal, paces, most, clock)
                     seal_run(store, journal, at=clock.now(), on_point=on_point)
                     raise
             _end("complete", journal, paces, most, clock)
@@ -181,7 +182,7 @@ def _sealed(store: Store, journal: Journal, name: str) -> tuple[Run, Digest]:
 
 
 def _end(state: State, journal: Journal, paces: Paces, ceiling: Ceiling, clock: Clock) -> None:
-    """Move to `complete` or `stopped`, with the envelope."""
+    """Move to `complete`, `stopped` or `failed`, with the envelope."""
     now, last = clock.now(), paces.take()
     envelope = seal.describe_machine(
         started_at=Instant(journal.header.started_at),

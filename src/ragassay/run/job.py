@@ -144,7 +144,6 @@ class Job:
             raise
         except ErrorBudgetError:
             state = "failed"
-            self._journal.move("failed", self._clock.now(), pace=self._paces.take())
             raise
         except (Interrupted, asyncio.CancelledError):
             state = "interrupted"
@@ -216,8 +215,8 @@ class Job:
             raise ErrorBudgetError(
                 f"{self._failures} of {self._total} questions failed; {self._most} may (max_error_rate)"
                 + (f". {self._why}" if self._why else ""),
-                hint="mend the system and begin anew (--no-resume, resume=False), or raise max_error_rate and go on "
-                "from here",
+                hint="`ragassay report` shows what failed and why; mend the system and begin anew (--no-resume, "
+                "resume=False), or raise max_error_rate and go on from here",
             )
 
     def _no_room(self) -> CeilingError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ragassay.errors import IntegrityError
@@ -10,10 +10,11 @@ from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_set
 from ragassay.records.protocol import Run
 from ragassay.run.journal import Journal, no_point
+from ragassay.run.states import State
 from ragassay.store import Store
 
-CEILING = "cost_ceiling"
-"""Why the questions of a run that reached its ceiling were not asked."""
+STOPPED: Mapping[State, str] = {"stopped": "cost_ceiling", "failed": "error_budget"}
+"""Why the other questions of a run that ended early were not asked."""
 
 
 def seal_run(
@@ -22,10 +23,10 @@ def seal_run(
     """Store the run of a complete journal and point `run/NAME` at it last.
 
     The same journal gives the same bytes, so being killed anywhere in here and called again changes nothing. A journal
-    that stopped at a ceiling gives a partial run and stays open: the job can go on.
+    that stopped at a ceiling, or because too much failed, gives a partial run and stays open: the job can go on.
     """
-    partial = journal.state == "stopped"
-    if journal.envelope is None or (len(journal.entries) != journal.header.questions) is not partial:
+    partial = journal.state in STOPPED
+    if journal.envelope is None or (len(journal.entries) != journal.header.questions and not partial):
         raise IntegrityError("this journal is not complete", file=str(journal.path), hint="resume the run first")
     on_point("before_blobs")
     keys = sorted(journal.entries)
@@ -38,7 +39,7 @@ def seal_run(
         subject=journal.header.subject,
         protocol=journal.header.protocol,
         state="partial" if partial else "complete",
-        stopped=CEILING if partial else None,
+        stopped=STOPPED.get(journal.state),
         questions=journal.header.questions,
         answered=len(keys),
         failures=journal.failures,

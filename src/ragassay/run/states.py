@@ -19,8 +19,8 @@ TRANSITIONS: dict[State, frozenset[State]] = {
 }
 """created: opened, nothing asked. running: a process holds the lease. interrupted: stopped or killed, all that was
 finished is kept. stopped: a ceiling on cost is reached and a partial run was sealed; it may go on with a higher one.
-failed: the error budget is spent; it may run again with a larger one. complete: every question is in the journal.
-sealed: the run is in the store, nothing moves any more."""
+failed: the error budget is spent and a partial run was sealed; it may go on with a larger one. complete: every question
+is in the journal. sealed: the run is in the store, nothing moves any more."""
 
 
 def advance(current: State, wanted: State) -> State:

@@ -20,7 +20,7 @@ LIMITED = frozenset({"empty_retrieval", "false_refusal", "unsupported_answer", "
 """Measures whose population is a part of the cases; the others have no row for them."""
 
 
-ABSENT = frozenset({"no_trace", "cost_ceiling"})
+ABSENT = frozenset({"no_trace", "cost_ceiling", "error_budget"})
 """Why a question has no trace: it is missing, nothing failed."""
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.unit.run.small import Small
 
 from ragassay import score
-from ragassay.errors import CeilingError, UsageError
+from ragassay.errors import CeilingError, ErrorBudgetError, UsageError
 from ragassay.records.protocol import Envelope, Protocol, Run
 from ragassay.records.score import Estimate, Observation
 from ragassay.records.trace import Attempt, Cost, Failure, Measurements, Usage
@@ -180,3 +180,25 @@ def test_retries_reserve_too_and_the_server_never_sees_more(small: Small, serve:
 def test_without_a_ceiling_nothing_is_counted(small: Small) -> None:
     run, _ = go(small, PythonSystem(Counted()), None)
     assert small.store.get_record(Envelope, run.envelope).spent == {}
+
+
+def test_too_many_failures_are_in_a_table_with_their_causes(small: Small) -> None:
+    def down(request: Request) -> Any:
+        if request.query_id in ("q000", "q001", "q002"):
+            raise OSError("no route")
+        return ["rain"]
+
+    with pytest.raises(ErrorBudgetError):
+        go(small, PythonSystem(down), None, error_budget=1, concurrency=1)
+    digest = small.store.ref("run/latest")
+    run = small.store.get_record(Run, digest)
+    table, _ = score.table(small.store, digest, small.store.get_record(Protocol, run.protocol).scoring)
+    rows = [one for one in small.store.get_lines(Observation, table.observations) if one.measure == "recall(rel=2)@5"]
+    assert (run.answered, run.failures) == (2, 2)
+    assert Counter((one.status, one.reason) for one in rows) == {
+        ("error", "exception"): 2, ("missing", "error_budget"): 4,
+    }  # fmt: skip
+    with pytest.raises(ErrorBudgetError):
+        go(small, PythonSystem(down), None, error_budget=2, concurrency=1)
+    whole, _ = go(small, PythonSystem(down), None, error_budget=3, concurrency=1)
+    assert (whole.state, whole.stopped, whole.answered, whole.failures) == ("complete", None, 6, 3)

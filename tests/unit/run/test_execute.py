@@ -248,6 +248,8 @@ def test_error_budget_stops_and_keeps(small: Small) -> None:
         go(small, system, error_budget=0.2, concurrency=1)
     assert caught.value.exit_code == 4
     assert sum(counting.asked.values()) == 2
+    kept = verify_run(small.store, small.store.ref("run/latest"))
+    assert (kept.state, kept.stopped, kept.answered, kept.failures) == ("partial", "error_budget", 2, 2)
     with pytest.raises(ErrorBudgetError):
         go(small, system, error_budget=1, concurrency=1)
     assert sum(counting.asked.values()) == 2
