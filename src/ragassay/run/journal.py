@@ -63,7 +63,7 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class _Move(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A change of state; where a run is sealed after it, it carries the envelope: sealing again makes the same bytes."""
+    """A change of state; before a run is sealed it carries the envelope, so that sealing again makes the same bytes."""
 
     state: State
     at: str
