@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,7 @@ def test_summary_is_appended_within_the_limit_for_both(
     assert path.stat().st_size == 1_000_000
 
 
-def test_the_action_runs_commands_that_exist_and_takes_no_input_into_a_shell() -> None:
+def test_the_action_runs_commands_that_exist_and_takes_no_input_into_a_shell(tmp_path: Path) -> None:
     yaml = pytest.importorskip("yaml")
     action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
     assert action["runs"]["using"] == "composite"
@@ -103,5 +104,17 @@ def test_the_action_runs_commands_that_exist_and_takes_no_input_into_a_shell() -
         build_app()([name, "--help"], console=Console(file=out, width=200), result_action="return_value")
         for flag in re.findall(r"--[a-z-]+", rest):
             assert flag in out.getvalue(), (name, flag)
+    run, score, report = action["runs"]["steps"][1:]
+    assert {score["if"], report["if"]} == {"${{ !cancelled() && steps.run.outputs.kept == 'yes' }}"}
+    for code, kept in ((0, True), (2, False), (3, True), (4, True)):
+        program = tmp_path / "ragassay" / "bin" / "ragassay"
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f"#!/bin/sh\nexit {code}\n")
+        program.chmod(0o700)
+        said = tmp_path / f"said-{code}"
+        environment = {"RUNNER_TEMP": str(tmp_path), "GITHUB_OUTPUT": str(said), "CONFIG": "c", "PATH": "/usr/bin:/bin"}
+        bash = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", run["run"]]
+        assert subprocess.run(bash, env=environment, check=False).returncode == code
+        assert (said.is_file() and said.read_text() == "kept=yes\n") is kept
     for path in re.findall(r"GITHUB_ACTION_PATH/([\w./-]+)", "\n".join(scripts)):
         assert (ROOT / path).is_file()
