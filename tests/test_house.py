@@ -51,6 +51,29 @@ def test_every_command_that_a_text_names_exists(path: Path) -> None:
         assert name not in GROUPS or not verb or verb in GROUPS[name], f"ragassay {name} {verb}"
 
 
+FOREIGN_OPTIONS = {
+    "--fields",
+    "--flag",
+    "--help",
+    "--install-completion",
+    "--list",
+    "--porcelain",
+    "--untracked-files",
+    "--verify",
+}
+"""Of git, of pytest and the like, or of none."""
+
+
+@pytest.mark.parametrize("path", [*SOURCES, ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=str)
+def test_every_option_that_a_text_names_exists(path: Path) -> None:
+    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    columns = re.findall(r"^│ (?:\*  |   )?(?=\S)(.*?)(?:  |│)", page, re.MULTILINE)
+    taken = {word for one in columns for word in one.split() if word.startswith("--")}
+    assert {"--resume", "--no-resume", "--config", "--json"} <= taken
+    named = set(re.findall(r"(?<![-\w<])--[a-z][a-z-]*[a-z]\b", path.read_text("utf-8")))
+    assert named <= taken | FOREIGN_OPTIONS
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_file_has_a_docstring_and_is_not_too_long(path: Path) -> None:
     text = path.read_text("utf-8")

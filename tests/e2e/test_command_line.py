@@ -238,3 +238,10 @@ def test_too_many_failures_say_what_the_first_one_was(tmp_path: Path) -> None:
     assert "max_error_rate" in error
     assert "The first was" in error
     assert "exception" in error
+    report = call("report", "--out", "r", cwd=folder).stdout
+    assert (
+        "This run was ended early (error budget): 4 of 4 questions were asked, 4 of them failed, none is missing."
+        in report
+    )
+    assert "4 already in the journal" in call("run", cwd=folder, check=4).stderr
+    assert "already in the journal" not in call("run", "--no-resume", cwd=folder, check=4).stderr

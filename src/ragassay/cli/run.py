@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from ragassay.assay import perform
 from ragassay.cli import talk
@@ -16,7 +19,7 @@ from ragassay.records.protocol import Run
 def run(
     *,
     name: str | None = None,
-    resume: bool = True,
+    resume: Annotated[bool, Parameter(negative="--no-resume")] = True,
     dry_run: bool = False,
     config: Path = Path(FILE_NAME),
     store: Path | None = None,
