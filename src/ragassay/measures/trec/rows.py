@@ -59,7 +59,7 @@ def rows(name: str, lists: Lists, rel: int, version: Version) -> list[Row]:
         UsageError: the measure is not computed here.
     """
     stem, _, given = name.partition(".")
-    maker = _MAKERS.get(stem)
+    maker = _makers().get(stem)
     if maker is None:
         raise UsageError(
             f"there is no trec_eval measure {name!r} here",
@@ -246,38 +246,40 @@ def _set_f(lists: Lists, asked: Asked) -> list[Row]:
     return [Row("set_F", np.divide(2 * precision * recall, both, out=np.zeros(lists.queries), where=both > 0))]
 
 
-_MAKERS: dict[str, _Maker] = {
-    "num_ret": _counted("num_ret", lambda lists, _: lists.retrieved),
-    "num_rel": _counted("num_rel", lambda lists, rel: lists.relevant_labels(rel)),
-    "num_rel_ret": _counted("num_rel_ret", lambda lists, rel: lists.count(lists.grade >= rel)),
-    "map": _plain("map", "ap"),
-    "gm_map": _plain("gm_map", "ap", "geometric", summary_only=True),
-    "Rprec": _plain("Rprec", "r_precision"),
-    "bpref": _plain("bpref", "bpref"),
-    "recip_rank": _plain("recip_rank", "rr"),
-    "iprec_at_recall": _iprec,
-    "P": _cut("P", "precision", _RANKS),
-    "recall": _cut("recall", "recall", _RANKS),
-    "infAP": _plain("infAP", "infap"),
-    "gm_bpref": _plain("gm_bpref", "bpref", "geometric", summary_only=True),
-    "Rprec_mult": _multiples,
-    "utility": _utility,
-    "11pt_avg": _eleven,
-    "binG": _bin_g,
-    "ndcg": _plain("ndcg", "ndcg"),
-    "ndcg_cut": _cut("ndcg_cut", "ndcg", _RANKS),
-    "map_cut": _cut("map_cut", "ap", _RANKS),
-    "relative_P": _relative("relative_P", _RANKS),
-    "success": _cut("success", "hit", (1, 5, 10)),
-    "set_P": _plain("set_P", "set_precision"),
-    "set_relative_P": _relative("set_relative_P", ()),
-    "set_recall": _plain("set_recall", "recall"),
-    "set_map": _plain("set_map", "set_ap"),
-    "set_F": _set_f,
-    "num_nonrel_judged_ret": _counted(
-        "num_nonrel_judged_ret", lambda lists, rel: lists.count(lists.judged & (lists.grade < rel))
-    ),
-    "rbp": _rbp,
-    "rbp_resid": _rbp_residual,
-    "unj": _unjudged,
-}
+def _makers() -> dict[str, _Maker]:
+    """How each measure's rows are made, by trec_eval's name."""
+    return {
+        "num_ret": _counted("num_ret", lambda lists, _: lists.retrieved),
+        "num_rel": _counted("num_rel", lambda lists, rel: lists.relevant_labels(rel)),
+        "num_rel_ret": _counted("num_rel_ret", lambda lists, rel: lists.count(lists.grade >= rel)),
+        "map": _plain("map", "ap"),
+        "gm_map": _plain("gm_map", "ap", "geometric", summary_only=True),
+        "Rprec": _plain("Rprec", "r_precision"),
+        "bpref": _plain("bpref", "bpref"),
+        "recip_rank": _plain("recip_rank", "rr"),
+        "iprec_at_recall": _iprec,
+        "P": _cut("P", "precision", _RANKS),
+        "recall": _cut("recall", "recall", _RANKS),
+        "infAP": _plain("infAP", "infap"),
+        "gm_bpref": _plain("gm_bpref", "bpref", "geometric", summary_only=True),
+        "Rprec_mult": _multiples,
+        "utility": _utility,
+        "11pt_avg": _eleven,
+        "binG": _bin_g,
+        "ndcg": _plain("ndcg", "ndcg"),
+        "ndcg_cut": _cut("ndcg_cut", "ndcg", _RANKS),
+        "map_cut": _cut("map_cut", "ap", _RANKS),
+        "relative_P": _relative("relative_P", _RANKS),
+        "success": _cut("success", "hit", (1, 5, 10)),
+        "set_P": _plain("set_P", "set_precision"),
+        "set_relative_P": _relative("set_relative_P", ()),
+        "set_recall": _plain("set_recall", "recall"),
+        "set_map": _plain("set_map", "set_ap"),
+        "set_F": _set_f,
+        "num_nonrel_judged_ret": _counted(
+            "num_nonrel_judged_ret", lambda lists, rel: lists.count(lists.judged & (lists.grade < rel))
+        ),
+        "rbp": _rbp,
+        "rbp_resid": _rbp_residual,
+        "unj": _unjudged,
+    }
