@@ -77,7 +77,7 @@ def shown(one: Estimate) -> str:
     """A value with its interval; a dash where nothing can be scored."""
     if one.value is None:
         return "-" if one.reason == "nothing_scored" else f"{one.status}: {one.reason}"
-    said = f"{one.value:.3f}"
+    said = f"{one.value:.3f}" + (f" of {one.scored}" if one.scored < one.attempted else "")
     return said if one.interval is None else f"{said} ({one.interval.low:.2f} to {one.interval.high:.2f})"
 
 
@@ -85,7 +85,10 @@ def survival_lines(asked: dict[str, Asked], world: World) -> Iterator[str]:
     """Where facts die: what each step of each pipeline still holds, and what became of facts by number of hops."""
     cases = list(benchmark.load(world.store, world.built.benchmark))
     rows = [one for found in asked.values() for one in found.survival if one.population.slice is None]
-    classes = list(dict.fromkeys(one.population.class_ for one in rows))
+    classes = list(dict.fromkeys(one.population.class_ for one in rows if one.facts))
+    if not classes:
+        yield "No facts are labelled."
+        return
     yield "| class | pipeline | step | facts | held | lost here whole | lost here in parts |"
     yield "|---|---|---|--:|--:|--:|--:|"
     for class_ in classes:
@@ -103,10 +106,10 @@ def survival_lines(asked: dict[str, Asked], world: World) -> Iterator[str]:
             never = sum(one.fate == "never_found" for one in fates)
             if fates:
                 yield f"| {class_} | {name} | (never found) | {len(fates)} | {never} ({never / len(fates):.0%}) | | |"
-    yield ""
     hops = {str(one.query_id): slice_of(one.slice, "hops") for one in cases}
     if not any(hops.values()):
         return
+    yield ""
     yield "| hops | pipeline | facts | in the context | never found | lost on the way | questions with all |"
     yield "|---|---|--:|--:|--:|--:|--:|"
     for count in sorted({one for one in hops.values() if one}):
@@ -132,9 +135,7 @@ def slice_of(slices: Sequence[str], name: str) -> str:
 
 def time_lines(asked: dict[str, Asked]) -> Iterator[str]:
     """Mean milliseconds of each step, and what was in a cache."""
-    steps = list(
-        dict.fromkeys(step.step_id for found in asked.values() for one in found.measured for step in one.steps)
-    )
+    steps = ("lexical", "vector", "fuse", "rerank", "dedup", "assemble", "generate")
     yield f"| pipeline | {' | '.join(steps)} | all | texts from memory |"
     yield "|---|" + "--:|" * (len(steps) + 2)
     for name, found in asked.items():
