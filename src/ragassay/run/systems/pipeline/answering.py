@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ragassay.records.trace import Failure
 from ragassay.run.contract import Reply
 from ragassay.run.systems.extract import Extract, extract
 from ragassay.run.systems.opening import Hit
-from ragassay.run.systems.pipeline.generate import Said, outcome_of, query_of
+from ragassay.run.systems.pipeline.agentic import Rounds
+from ragassay.run.systems.pipeline.generate import query_of
+from ragassay.run.systems.pipeline.outcome import AnswerFormError
 from ragassay.run.systems.pipeline.retrieving import Retrieving
 from ragassay.run.systems.pipeline.settings import Chat, Extractive, ModelRewrite
 from ragassay.run.systems.pipeline.steps import CallFailedError, Entry
@@ -28,7 +30,7 @@ class Answering(Retrieving):
     async def reply(self) -> Reply:
         """All of it."""
         query = await self.rewrite()
-        hits = await self.retrieve(query)
+        hits = await (self.retrieve(query) if self.settings.agentic is None else Rounds(self).retrieve(query))
         kept = self.assemble(hits)
         value = await self.generate(query, kept)
         return self.log.finish({**value, "contexts": self.entries(kept.hits)})
@@ -115,6 +117,7 @@ class Answering(Retrieving):
     async def _by_model(self, declared: Chat, kept: Kept, step: Entry) -> dict[str, Any]:
         system = self.system
         assert system.prompt is not None
+        assert system.form is not None
         try:
             prompt = system.prompt.render(self.request, kept.assembled)
         except ValueError as cause:
@@ -125,31 +128,18 @@ class Answering(Retrieving):
         before_ms = system.clock.since_ms(self.log.began_s) - self.log.waited_ms
         reply = await self.ask_model("generate", system.model, [*messages, {"role": "user", "content": prompt}])
         step["calls"] = len(reply.attempts)
-        given = reply.value["answer"]
-        said = outcome_of(given["text"], declared.markers, declared.outcome, self.settings.insufficient)
-        if given.get("outcome") == "abstained":  # the endpoint's own word: a refusal of the model
-            said = Said(said.text, "abstained", "a refusal of the model")
-        if said.reason:
-            step["decisions"].append({"action": said.outcome or "note", "reason": said.reason})
-        answer: dict[str, Any] = {**given, "text": said.text}
-        if said.outcome is not None:
-            answer["outcome"] = said.outcome
-        if system.citations is not None:
-            answer["citations"] = self._cited(said.text, kept, step)
+        try:
+            answer, decisions = system.form.read(reply.value["answer"], [self.id_of(one) for one in kept.hits])
+        except AnswerFormError as cause:
+            failure = Failure(cause="invalid_response", code="answer_form")
+            raise CallFailedError("generate", reply, failure, str(cause)) from None
+        step["decisions"] += decisions
         value: dict[str, Any] = {"answer": answer}
         if "versions" in reply.value:
             value["versions"] = reply.value["versions"]
         if reply.value.get("first_token_ms") is not None:
             value["first_token_ms"] = round(before_ms + reply.value["first_token_ms"], 3)
         return value
-
-    def _cited(self, text: str, kept: Kept, step: Entry) -> list[Mapping[str, Any]]:
-        assert self.system.citations is not None
-        ids = [self.id_of(one) for one in kept.hits]
-        marks = self.system.citations.marks(text, ids)
-        for name in dict.fromkeys(one.name for one in marks if one.name not in ids):
-            step["decisions"].append({"action": "cite", "reason": f"{name} names nothing in the context"})
-        return [{"answer_start": one.start, "answer_end": one.end, "item_id": one.name} for one in marks]
 
 
 def arranged(hits: list[Hit], order: str) -> list[Hit]:

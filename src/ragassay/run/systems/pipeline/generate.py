@@ -38,10 +38,12 @@ class Model:
             raise UsageError(f"options may not set {min(forbidden)!r}", field="options", hint="it has its own key")
         self.endpoint = Completions(url, stream=stream, **(transport or {}))
         self.name, self.options, self.stream, self.send_seed = model, dict(options or {}), stream, send_seed
+        self.fixed: dict[str, Any] = {}
+        """Further fields of the body, by which the form of an answer is asked for."""
 
     async def ask(self, request: Request, messages: Sequence[Mapping[str, str]]) -> Reply:
         """The reply to these messages; its value has `answer`, and `usage`, `versions`, `first_token_ms` if known."""
-        body: dict[str, Any] = {"model": self.name, "messages": list(messages), **self.options}
+        body: dict[str, Any] = {"model": self.name, "messages": list(messages), **self.options, **self.fixed}
         if self.send_seed and request.seed is not None:
             body["seed"] = request.seed
         if self.stream:

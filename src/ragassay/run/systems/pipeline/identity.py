@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from ragassay.records.base import Metadata
 from ragassay.records.canonical import canonical_bytes, digest_text
 from ragassay.records.protocol import Stated, SystemIdentity
-from ragassay.run.systems.pipeline.settings import Chat, Extractive, ModelRewrite, PipelineSettings
+from ragassay.run.systems.pipeline.settings import (
+    AgenticModel,
+    AgenticRule,
+    Chat,
+    Extractive,
+    ModelRewrite,
+    PipelineSettings,
+)
 
 if TYPE_CHECKING:
     from ragassay.run.systems.pipeline.system import PipelineSystem
@@ -45,6 +52,8 @@ def retrieval_parts(system: PipelineSystem) -> dict[str, str]:
     parts["where"] = canonical_bytes(made.where).decode() if made.where else "no metadata asked for"
     if len(made.retrievers) > 1:
         parts["fusion"] = _fusion(made)
+    if made.agentic is not None:
+        parts["agentic"] = _agentic(system, made.agentic)
     if system.reranker is not None:
         declared_rerank = made.rerank
         read = declared_rerank.candidates if declared_rerank is not None else None
@@ -62,6 +71,18 @@ def _rewrite(system: PipelineSystem) -> str:
     turns = "all turns" if declared.history_turns is None else f"the last {declared.history_turns} turns"
     when = "always" if declared.always else "with a history"
     return f"by {declared.model}, {when}, {turns}, prompt {system.rewrite_prompt.version}"
+
+
+def _joined(declared: AgenticRule | AgenticModel) -> str:
+    return f"rrf k={declared.k}" if declared.join == "rrf" else "turns"
+
+
+def _agentic(system: PipelineSystem, declared: AgenticRule | AgenticModel) -> str:
+    shared = f"up to {declared.rounds} rounds, {declared.read} items read, joined by {_joined(declared)}"
+    if isinstance(declared, AgenticRule):
+        return f"{shared}, bridge/1 terms={declared.terms} enough={declared.enough:g}"
+    assert system.follow_prompt is not None
+    return f"{shared}, query by {declared.model}, prompt {system.follow_prompt.version}"
 
 
 def _fusion(made: PipelineSettings) -> str:
@@ -85,6 +106,8 @@ def _rest(system: PipelineSystem) -> Metadata:
         "evidence_floor": made.floor,
         "insufficient": made.insufficient,
     }
+    if system.follower is not None and system.follow_prompt is not None:
+        found |= {**system.follower.to_metadata("follow"), "follow_prompt": system.follow_prompt.template}
     if system.rewriter is not None and system.rewrite_prompt is not None:
         found |= {**system.rewriter.to_metadata("rewrite"), "rewrite_prompt": system.rewrite_prompt.template}
     generate = made.generate
@@ -92,6 +115,7 @@ def _rest(system: PipelineSystem) -> Metadata:
         return found | {"max_sentences": generate.max_sentences}
     assert system.model is not None
     assert system.prompt is not None
+    assert system.form is not None
     turns = generate.history_turns
     return found | {
         **system.model.to_metadata("generate"),
@@ -99,9 +123,7 @@ def _rest(system: PipelineSystem) -> Metadata:
         "prompt": system.prompt.template,
         "system_prompt": generate.system_prompt,
         "history": "as messages" if turns is None else f"the last {turns} turns as messages",
-        "citations": generate.citations or "none",
-        "markers": canonical_bytes(generate.markers).decode(),
-        "outcome": generate.outcome or "by marker only",
+        **system.form.to_metadata(),
     }
 
 

@@ -176,10 +176,50 @@ class Chat(Transport, frozen=True, kw_only=True):
     """What an answer begins with -> its outcome: { "NO ANSWER" = "abstained" }. The marker is taken off."""
     outcome: Outcome | None = None
     """Of an answer without a marker; left out: unknown, unless there are markers, then answered."""
+    form: Literal["text", "json"] = "text"
+    """json: the endpoint is asked, by a JSON Schema, for an object of answer, citations and outcome."""
+    longest: Some = 600
+    """Characters of an answer in the form json."""
 
     def __post_init__(self) -> None:
         require(self.prompt is None or self.prompt_file is None, "give either prompt or prompt_file")
         require(all(one.strip() for one in self.markers), "a marker is empty")
+        said = self.form == "json" and bool(self.markers or self.outcome)
+        require(not said, "in the form json the reply says its outcome itself: no markers, no outcome")
+
+
+class AgenticRule(Record, frozen=True, kw_only=True):
+    """Retrieve again for what the best sentence names and the question does not; see `agentic`."""
+
+    rounds: Annotated[int, Meta(ge=1, le=3)] = 3
+    """Retrievals at most."""
+    read: Some = 5
+    """How many of the best items of all rounds so far are read."""
+    terms: Some = 3
+    """Names (or else words) that a follow-up query takes from a sentence, at most."""
+    enough: Part = 1.0
+    """No further round where a sentence that was read covers this part of the question (by idf mass)."""
+    join: Literal["turns", "rrf"] = "turns"
+    """How the rounds become one list: the first of each, then the second of each; or reciprocal rank fusion."""
+    k: Annotated[int, Meta(ge=0)] = 60
+    """Of rrf."""
+
+
+class AgenticModel(Transport, frozen=True, kw_only=True):
+    """A chat model writes the follow-up query from what was found, or says that it is enough."""
+
+    url: Text
+    model: Text
+    rounds: Annotated[int, Meta(ge=1, le=3)] = 3
+    read: Some = 5
+    prompt: str | None = None
+    """A template with $question and $found; a standard one if left out."""
+    stop: Text = "ENOUGH"
+    """A reply that begins with this (case and marks aside) ends the search."""
+    join: Literal["turns", "rrf"] = "turns"
+    k: Annotated[int, Meta(ge=0)] = 60
+    options: dict[str, Any] = {}
+    send_seed: bool = True
 
 
 class Plain(Record, frozen=True, kw_only=True):
@@ -203,6 +243,8 @@ class PipelineSettings(Plain, frozen=True, kw_only=True):
 
     retrievers: tuple[Lexical | Vector, ...]
     rewrite: RuleRewrite | ModelRewrite = RuleRewrite()
+    agentic: AgenticRule | AgenticModel | None = None
+    """Left out: one retrieval."""
     rerank: Rerank | None = None
     generate: Extractive | Chat = Extractive()
 
@@ -277,12 +319,13 @@ def _check(made: PipelineSettings) -> None:
         raise UsageError("the sentence is empty", field="insufficient", hint="an empty answer is not an abstention")
 
 
-_TAKEN = ("rewrite", "fuse", "rerank", "dedup", "assemble", "generate")
+_TAKEN = ("rewrite", "follow", "join", "fuse", "rerank", "dedup", "assemble", "generate")
 _MOST_RETRIEVERS = 8
 _HINT = "see *A pipeline of real parts* in docs/systems.md"
 _RETRIEVERS: dict[str, type[Record]] = {"lexical": Lexical, "vector": Vector}
 _KINDS: dict[str, dict[str, type[Record]]] = {
     "rewrite": {"rule": RuleRewrite, "model": ModelRewrite},
+    "agentic": {"rule": AgenticRule, "model": AgenticModel},
     "rerank": {"maxsim": RerankMaxSim, "endpoint": RerankEndpoint, "python": RerankFunction},
     "generate": {"extractive": Extractive, "chat": Chat},
 }

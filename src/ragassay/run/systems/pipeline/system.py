@@ -14,9 +14,11 @@ from ragassay.run.clock import SYSTEM_CLOCK, Clock
 from ragassay.run.contract import Reply, Request
 from ragassay.run.pace import Conditions
 from ragassay.run.systems.bm25 import Index
+from ragassay.run.systems.pipeline.agentic import FollowPrompt
 from ragassay.run.systems.pipeline.answering import Answering
-from ragassay.run.systems.pipeline.generate import CitationForm, Model, RewritePrompt
+from ragassay.run.systems.pipeline.generate import Model, RewritePrompt
 from ragassay.run.systems.pipeline.identity import identity_of
+from ragassay.run.systems.pipeline.outcome import AnswerForm
 from ragassay.run.systems.pipeline.parts import (
     LaterCache,
     LexicalRetriever,
@@ -27,6 +29,7 @@ from ragassay.run.systems.pipeline.parts import (
 )
 from ragassay.run.systems.pipeline.rerank import Reranker
 from ragassay.run.systems.pipeline.settings import (
+    AgenticModel,
     Chat,
     ModelRewrite,
     PipelineSettings,
@@ -90,7 +93,9 @@ class PipelineSystem:
         self.rewrite_prompt: RewritePrompt | None = None
         self.model: Model | None = None
         self.prompt: Prompt | None = None
-        self.citations: CitationForm | None = None
+        self.form: AnswerForm | None = None
+        self.follower: Model | None = None
+        self.follow_prompt: FollowPrompt | None = None
         rewrite, generate = made.rewrite, made.generate
         if isinstance(rewrite, ModelRewrite):
             self.rewriter = _model("rewrite", rewrite)
@@ -98,10 +103,17 @@ class PipelineSystem:
         if isinstance(generate, Chat):
             self.model = _model("generate", generate)
             self.prompt = _prompt(generate, folder)
-            self.citations = CitationForm(generate.citations) if generate.citations else None
+            self.form = AnswerForm(
+                insufficient=made.insufficient, citations=generate.citations, markers=generate.markers,
+                outcome=generate.outcome, form=generate.form, longest=generate.longest,
+            )  # fmt: skip
+            self.model.fixed = self.form.body()
+        if isinstance(made.agentic, AgenticModel):
+            self.follower = _model("agentic", made.agentic)
+            self.follow_prompt = FollowPrompt(made.agentic.prompt, made.agentic.stop)
 
     def _endpoints(self) -> list[Any]:
-        return [one.endpoint for one in (self.rewriter, self.model) if one is not None]
+        return [one.endpoint for one in (self.rewriter, self.follower, self.model) if one is not None]
 
     @property
     def endpoint(self) -> str:
@@ -114,9 +126,11 @@ class PipelineSystem:
         return max(0, sum(1 + int(one.retries) for one in self._all_endpoints()) - 1)
 
     def _all_endpoints(self) -> list[Any]:
-        """Of rewriting, questions' embedders, reranker and generation."""
+        """Of rewriting, questions' embedders, reranker, follow-up queries and generation, each as often as it may be asked."""
         embedders = [getattr(getattr(one, "index", None), "query_embedder", None) for one in self.retrievers]
-        parts = [self.rewriter, *embedders, self.reranker, self.model]
+        rounds = self.settings.agentic.rounds if self.settings.agentic is not None else 1
+        again = [*embedders, self.reranker] * rounds + [self.follower] * (rounds - 1)
+        parts = [self.rewriter, *again, self.model]
         return [found for one in parts if (found := getattr(one, "endpoint", None)) is not None]
 
     def attach(self, conditions: Conditions) -> None:
@@ -147,7 +161,7 @@ class PipelineSystem:
                     await asyncio.to_thread(close)
 
 
-def _model(field: str, given: ModelRewrite | Chat) -> Model:
+def _model(field: str, given: ModelRewrite | AgenticModel | Chat) -> Model:
     try:
         stream = given.stream if isinstance(given, Chat) else False
         return Model(
