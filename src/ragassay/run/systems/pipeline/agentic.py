@@ -25,7 +25,9 @@ DEFAULT_FOLLOW = (
     "If this is enough to answer the question, reply $stop. Otherwise reply with one short query that would find what "
     "is missing."
 )
-_NAME = re.compile(r"(?:[^\W\d_a-z][\w'’-]*)(?:[ ](?:(?:of|the|de|von|van|and|&)[ ])?[^\W\d_a-z][\w'’-]*)*")
+_WORD = re.compile(r"\w[\w'’-]*")
+_WITHIN = frozenset({"of", "de", "von", "van"})
+"""Small words that a name may hold between two capitalised ones."""
 _SHOWN = 200
 
 
@@ -118,7 +120,7 @@ class Rounds:
     def _decided(self, step: dict[str, object], query: str | None, why: str) -> tuple[str | None, str]:
         """Report the query, or the stop; a query that was searched before is none."""
         if query is not None and terms(query) in [terms(one.query) for one in self.rounds]:
-            query, why = None, f"the follow-up query was searched before: {_short(query)}"
+            why, query = f"the follow-up query was searched before: {_short(query)}", None
         decisions = step["decisions"]
         assert isinstance(decisions, list)
         if query is None:
@@ -227,7 +229,7 @@ def question_words(question: str) -> list[str]:
     >>> question_words("Who is the spouse of the director?")
     ['Who', 'spouse', 'director']
     """
-    return [one for one in dict.fromkeys(re.findall(r"\w[\w'’-]*", question)) if terms(one)]
+    return [one for one in dict.fromkeys(_WORD.findall(question)) if terms(one)]
 
 
 def new_names(sentence: str, known: set[str], *, idf: Callable[[str], float], most: int) -> list[str]:
@@ -235,11 +237,10 @@ def new_names(sentence: str, known: set[str], *, idf: Callable[[str], float], mo
 
     A capital letter at the beginning of a sentence makes no name of a stop word.
 
-    >>> new_names("The film is by Ann Li and Bo.", {"film"}, idf=lambda word: 1.0, most=1)
+    >>> new_names("The film is by Ann Li and Bo.", {"film", "bo"}, idf=lambda word: 1.0, most=1)
     ['Ann Li']
     """
-    runs = [_unled(one[0]) for one in _NAME.finditer(sentence)]
-    for names in (runs, question_words(sentence)):
+    for names in (capitalised(sentence), question_words(sentence)):
         new = [one for one in dict.fromkeys(names) if set(terms(one)) - known]
         rarest = sorted(new, key=lambda one: -max(idf(word) for word in set(terms(one)) - known))[:most]
         if rarest:
@@ -247,10 +248,22 @@ def new_names(sentence: str, known: set[str], *, idf: Callable[[str], float], mo
     return []
 
 
-def _unled(name: str) -> str:
-    """Without a stop word at its beginning."""
-    head, _, rest = name.partition(" ")
-    return rest if head.casefold() in STOPWORDS else name
+def capitalised(sentence: str) -> list[str]:
+    """Runs of words with a capital letter, a space between two (or `of`, `de`, `von`, `van`), no stop word in front.
+
+    >>> capitalised("The Duke of York met Ana de Armas, then Bo.")
+    ['Duke of York', 'Ana de Armas', 'Bo']
+    """
+    runs: list[tuple[int, int]] = []
+    for one in _WORD.finditer(sentence):
+        if not one[0][0].isupper() or one[0].casefold() in STOPWORDS:
+            continue
+        gap = sentence[runs[-1][1] : one.start()] if runs else ""
+        if gap == " " or (gap[:1] == gap[-1:] == " " and gap[1:-1] in _WITHIN):
+            runs[-1] = (runs[-1][0], one.end())
+        else:
+            runs.append((one.start(), one.end()))
+    return [sentence[start:end] for start, end in runs]
 
 
 def _short(text: str) -> str:

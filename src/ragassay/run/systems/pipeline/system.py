@@ -126,7 +126,7 @@ class PipelineSystem:
         return max(0, sum(1 + int(one.retries) for one in self._all_endpoints()) - 1)
 
     def _all_endpoints(self) -> list[Any]:
-        """Of rewriting, questions' embedders, reranker, follow-up queries and generation, each as often as it may be asked."""
+        """Of all steps, each as often as one question may ask it."""
         embedders = [getattr(getattr(one, "index", None), "query_embedder", None) for one in self.retrievers]
         rounds = self.settings.agentic.rounds if self.settings.agentic is not None else 1
         again = [*embedders, self.reranker] * rounds + [self.follower] * (rounds - 1)
