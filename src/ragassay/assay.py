@@ -25,8 +25,8 @@ import ragassay.seal
 from ragassay.benchmark import Built
 from ragassay.corpus import Reading
 from ragassay.errors import RagassayError, UsageError
-from ragassay.measures import declaration
 from ragassay.measures import parse as parse_measure
+from ragassay.measures import version_of
 from ragassay.measures.text import normaliser
 from ragassay.records.base import Digest, DocumentId
 from ragassay.records.case import CaseLine
@@ -141,7 +141,7 @@ def scoring_of(plan: Plan, built: Built) -> Scoring:
     measures = [parse_measure(one) for one in wanted]
     return Scoring(
         measures=tuple(dict.fromkeys(str(one) for one in measures)),
-        measure_versions={one.name: str(declaration(one.name).version) for one in measures},
+        measure_versions={one.name: version_of(one.name) for one in measures},
         hold=plan.hold,
         tokenizer="word/1",
         normalisation=plan.normalisation,

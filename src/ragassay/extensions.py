@@ -56,7 +56,7 @@ def load_extension(group: str, name: str) -> Extension | None:
         )
     try:
         value = point.load()
-    except Exception as cause:  # noqa: BLE001  code of others runs at import
+    except Exception as cause:  # code of others runs at import
         raise UsageError(
             f"{name!r} of {distribution} cannot be loaded: {type(cause).__name__}: {cause}",
             field=name,

@@ -1,4 +1,4 @@
-"""`ragassay measures`: the glossary, printed from the declarations."""
+"""`ragassay measures`: the glossary, printed from the declarations, those of installed packages too."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 from ragassay.cli import talk
 from ragassay.errors import UsageError
-from ragassay.measures import Declaration, declarations
+from ragassay.extensions import extension_names
+from ragassay.measures import Declaration, declaration, declarations
+from ragassay.measures.foreign import MEASURES
 
 
 def measures(name: str = "", *, json: bool = False) -> None:
@@ -22,6 +24,8 @@ def measures(name: str = "", *, json: bool = False) -> None:
         Everything as JSON on standard output.
     """
     known = {one.name: one for one in declarations()}
+    if not name or name not in known:
+        known |= {one: declaration(one) for one in extension_names(MEASURES) if one not in known}
     if name and name not in known:
         close = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {close[0]!r}?" if close else "`ragassay measures` lists them"

@@ -1,15 +1,17 @@
-"""The registry of all declared measures, behind `ragassay measures`. It computes no score."""
+"""The registry of declared measures, ours and those of installed packages. It computes no score."""
 
 from __future__ import annotations
 
 import difflib
-from functools import cache
+from functools import cache, lru_cache
 
 from ragassay.errors import UsageError
-from ragassay.measures import declared_answer, declared_counts, declared_ranking, declared_trace
+from ragassay.extensions import extension_names
+from ragassay.measures import declared_answer, declared_counts, declared_ranking, declared_trace, foreign
 from ragassay.measures.contract import Declaration
+from ragassay.measures.foreign import OwnMeasure
 
-__all__ = ["Declaration", "declaration", "declarations"]
+__all__ = ["Declaration", "declaration", "declarations", "own_measure", "version_of"]
 
 
 @cache
@@ -39,7 +41,26 @@ def declaration(name: str) -> Declaration:
     found = table.get(name) or table.get(name.lower())
     if found is not None:
         return found
-    near = difflib.get_close_matches(name.lower(), list(table), n=3, cutoff=0.5)
-    names = list(dict.fromkeys(table[one].name for one in near))
+    own = own_measure(name)
+    if own is not None:
+        return own.declaration
+    near = difflib.get_close_matches(name.lower(), [*table, *extension_names(foreign.MEASURES)], n=3, cutoff=0.5)
+    names = list(dict.fromkeys(table[one].name if one in table else one for one in near))
     hint = f"did you mean {' or '.join(names)}?" if names else "`ragassay measures` lists all measures"
     raise UsageError(f"there is no measure named {name!r}", hint=hint)
+
+
+@lru_cache(maxsize=1024)
+def own_measure(name: str) -> OwnMeasure | None:
+    """The measure of an installed package (entry point group `ragassay.measures`); None for ours and unknown ones.
+
+    Raises:
+        UsageError: it cannot be loaded, or is not declared as it must be.
+    """
+    return None if name in _by_name() else foreign.load(name)
+
+
+def version_of(name: str) -> str:
+    """What a scoring layer seals of a measure: its declared version, and the package of one that is not ours."""
+    own = own_measure(name)
+    return own.version if own is not None else str(declaration(name).version)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ragassay.measures import Measure, Outcome, exact_match, token_f1
+from ragassay.measures import Measure, Outcome, exact_match, own_measure, token_f1
+from ragassay.measures.ngrams import bleu, chrf
+from ragassay.measures.rouge import rouge_1, rouge_2, rouge_l
 from ragassay.records.case import REFUSING
 from ragassay.records.score import Bounds
 from ragassay.records.trace import Measurements, TraceContent
 from ragassay.score.labels import Labels
 from ragassay.score.rows import Rows, error, missing, undefined, value
 
-TEXT_MEASURES = frozenset({"exact_match", "token_f1"})
+NORMALISED = {"exact_match": exact_match, "token_f1": token_f1}
+TEXT_KERNELS: dict[str, Callable[..., Outcome]] = {
+    "rouge_1": rouge_1, "rouge_2": rouge_2, "rouge_l": rouge_l, "bleu": bleu, "chrf": chrf,
+}  # fmt: skip
+TEXT_MEASURES = frozenset(NORMALISED) | frozenset(TEXT_KERNELS)
 REFUSAL_MEASURES = frozenset({"outcome", "abstention_rate", "false_refusal", "unsupported_answer"})
 RUNTIME_MEASURES = frozenset(
     {"latency", "first_token", "tokens", "cost", "calls", "cache_hits", "errors", "error_rate"}
@@ -50,7 +56,7 @@ def outcome_of(content: TraceContent, rules: Sequence[str]) -> tuple[str, str]:
 
 
 def text_measure(measure: Measure, content: TraceContent, labels: Labels, rules: Sequence[str], norm: str) -> Outcome:
-    """exact_match or token_f1 of an answered case with references."""
+    """A measure of the answer's text, of an answered case with references."""
     answer = content.answer
     if answer is None:
         return missing("no_answer")
@@ -62,8 +68,26 @@ def text_measure(measure: Measure, content: TraceContent, labels: Labels, rules:
     references = [one.text for one in labels.case.answers]
     if not references:
         return undefined("nothing_to_answer") if labels.case.answerable == "no" else missing("no_reference")
-    chosen: Any = dict(measure.params).get("norm", norm)
-    return (exact_match if measure.name == "exact_match" else token_f1)(answer.text, references, chosen)
+    params: dict[str, Any] = dict(measure.params)
+    if measure.name in NORMALISED:
+        return NORMALISED[measure.name](answer.text, references, params.get("norm", norm))
+    own = own_measure(measure.name)
+    return (
+        own.of_answer(answer.text, references, params)
+        if own
+        else TEXT_KERNELS[measure.name](answer.text, references, **params)
+    )
+
+
+def is_text(name: str) -> bool:
+    """Whether a measure compares the answer's text with references: one of ours, or of another package."""
+    return name in TEXT_MEASURES or _stage(name) == "answer"
+
+
+@lru_cache(maxsize=1024)
+def _stage(name: str) -> str:
+    own = own_measure(name)
+    return own.declaration.stage if own else ""
 
 
 def takes_part(measure: str, labels: Labels) -> bool:

@@ -16,14 +16,13 @@ from ragassay.score.facts import Walk, coverage
 from ragassay.score.hold import Reader, State
 from ragassay.score.labels import Labels
 from ragassay.score.population import outside
-from ragassay.score.ranking import RANKED, Ranked, by_document, by_evidence, by_passage, rank
+from ragassay.score.ranking import Ranked, by_document, by_evidence, by_passage, is_ranked, rank
 from ragassay.score.rows import Holding, Rows, Scores, error, missing, undefined, value
 from ragassay.score.world import World
 from ragassay.traces import CONTEXT, Graph, graph
 
 COUNTS = ("duplicate_rate", "unexplained_items", "hidden_labels")
 """Counted beside any retrieval measure, sealed or not: the rules say that they are reported."""
-STEP_MEASURES = RANKED | {"fact_coverage", "empty_retrieval"}
 AT_CONTEXT = CONTEXT_MEASURES | {"context_recall", "survival"}
 STATE = {State.HELD: "held", State.NOT_HELD: "not_held", State.UNKNOWN: "unknown"}
 
@@ -100,7 +99,7 @@ class _Question:
         """Every measure of a list."""
         ranked: dict[str, Ranked | str] = {}
         for measure in self.measures:
-            if measure.name not in STEP_MEASURES or not _fits(measure, kind):
+            if not at_steps(measure.name) or not _fits(measure, kind):
                 continue
             if measure.name == "empty_retrieval":
                 self._empty(measure, items, name, inferred)
@@ -116,7 +115,7 @@ class _Question:
     def _silent(self, name: str, kind: str, inferred: bool) -> None:
         """A step (or one of its iterations) that does not say what it gave out: every measure there is missing."""
         for measure in self.measures:
-            taken = measure.name in STEP_MEASURES and _fits(measure, kind)
+            taken = at_steps(measure.name) and _fits(measure, kind)
             taken |= measure.name == "dedup_coverage" and kind == "dedup"
             if taken and (measure.name != "empty_retrieval" or self.labels.state == "empty"):
                 outcome = outside(measure, self.labels) or missing("no_items_out", known(measure, self.labels))
@@ -163,7 +162,7 @@ class _Question:
             self.rows.add(str(measure), outcome, step, inferred=inferred)
 
     def _counts(self, given: Sequence[Item], items: Sequence[Item], name: str, inferred: bool) -> None:
-        if self.failure or not any(one.name in STEP_MEASURES for one in self.measures):
+        if self.failure or not any(at_steps(one.name) for one in self.measures):
             return
         rate = value(len(given) - len(items), len(given)) if given else undefined("empty_list")
         self.rows.add("duplicate_rate", rate, name)
@@ -185,7 +184,7 @@ class _Question:
         context, labels = self.graph.context, self.labels
         inferred = self.graph.end is not None and self.graph.end.inferred
         for measure in self.measures:
-            absent = context.items is None and measure.name in STEP_MEASURES and _fits(measure, CONTEXT)
+            absent = context.items is None and at_steps(measure.name) and _fits(measure, CONTEXT)
             if measure.name not in AT_CONTEXT and not absent:
                 continue
             if measure.name == "empty_retrieval" and labels.state != "empty":
@@ -219,7 +218,7 @@ class _Question:
         outcome, why = answers.outcome_of(self.content, self.scoring.abstention_rules)
         for measure in self.measures:
             name = measure.name
-            if name in answers.TEXT_MEASURES:
+            if answers.is_text(name):
                 if self.failure:
                     self._error(measure, None)
                 else:
@@ -264,12 +263,17 @@ class _Question:
         return tuple(made)
 
 
+def at_steps(name: str) -> bool:
+    """Whether a measure is taken at every step that hands items on."""
+    return name in ("fact_coverage", "empty_retrieval") or is_ranked(name)
+
+
 def computed(name: str) -> bool:
     """Whether this room computes a measure."""
     return (
-        name in STEP_MEASURES
+        at_steps(name)
         or name in AT_CONTEXT
-        or name in answers.TEXT_MEASURES
+        or answers.is_text(name)
         or name in answers.REFUSAL_MEASURES
         or name in answers.RUNTIME_MEASURES
         or name == "dedup_coverage"

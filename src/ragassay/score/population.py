@@ -6,7 +6,7 @@ from ragassay.measures import Measure, Outcome
 from ragassay.score.facts import without_facts
 from ragassay.score.hold import Reader
 from ragassay.score.labels import Labels
-from ragassay.score.ranking import RANKED, by_document, by_evidence, by_passage, rank
+from ragassay.score.ranking import by_document, by_evidence, by_passage, is_ranked, rank
 from ragassay.score.rows import missing, undefined
 
 BY_FACTS = frozenset({"fact_coverage", "survival", "dedup_coverage"})
@@ -28,7 +28,7 @@ def outside(measure: Measure, labels: Labels) -> Outcome | None:
             return missing("unlabelled")
         if not labels.relevant(int(measure.get("rel") or labels.world.rel)):
             return undefined("all_hidden" if labels.none_visible else "nothing_relevant")
-    if measure.name in RANKED:
+    if is_ranked(measure.name):
         unit = measure.get("unit")
         if unit == "document":
             nothing = by_document((), labels)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ragassay.measures import Measure, Outcome, one_list
+from ragassay.measures import Measure, Outcome, one_list, own_measure
 from ragassay.measures.kernels import KERNELS
 from ragassay.records.score import Bounds
 from ragassay.records.trace import Item
@@ -15,10 +15,17 @@ from ragassay.score.labels import Labels
 from ragassay.score.rows import missing, undefined
 
 RANKED: frozenset[str] = frozenset(KERNELS) - {"harmful"}
-"""Names of the measures that this room takes at every step."""
+"""Names of our measures that this room takes at every step."""
 _MONOTONE = frozenset({"recall", "hit", "rr"})
 """Measures that an item more can only raise."""
 _SPREAD = frozenset({"ndcg", "precision"})
+
+
+@lru_cache(maxsize=1024)
+def is_ranked(name: str) -> bool:
+    """Whether a measure is taken of lists at every step: one of ours, or of another package."""
+    own = own_measure(name)
+    return name in RANKED or (own is not None and own.declaration.stage == "retrieval")
 
 
 class Ranked(NamedTuple):
@@ -147,7 +154,13 @@ def _kernel(
     ideal: tuple[int, ...],
     held: tuple[int, ...] | None,
 ) -> Outcome:
-    return one_list(measure, gains, judged, ideal, held=held)
+    own = own_measure(measure.name)
+    if own is None:
+        return one_list(measure, gains, judged, ideal, held=held)
+    params: dict[str, Any] = {key: value for key, value in measure.params if key != "unit"}
+    if own.declaration.cutoff != "none":
+        params["cutoff"] = measure.cutoff
+    return own.of_list(gains, ideal, params)
 
 
 def _bounds(measure: Measure, ranked: Ranked, got: float) -> Bounds:
@@ -158,7 +171,8 @@ def _bounds(measure: Measure, ranked: Ranked, got: float) -> Bounds:
     grades first. Since it can also take away what later items are the first to hold, their least is what is certain.
     """
     if measure.name not in _MONOTONE | _SPREAD:
-        return Bounds(low=0.0, high=1.0)
+        declared = measure.declared
+        return Bounds(low=declared.low, high=1.0 if declared.high is None else declared.high)
     at = ranked.open.index(True)
     before = [grade for one in ranked.new[:at] for grade in one]
     left = list(ranked.ideal)

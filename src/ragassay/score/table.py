@@ -12,7 +12,8 @@ import msgspec
 
 from ragassay import benchmark as benchmark_room
 from ragassay import corpus as corpus_room
-from ragassay.errors import IntegrityError
+from ragassay.errors import IntegrityError, UsageError
+from ragassay.measures import own_measure
 from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of
 from ragassay.records.case import Benchmark, Case
@@ -59,6 +60,7 @@ def _no_cycles() -> Iterator[None]:
 def _table(store: Store, run_digest: str, scoring_digest: str) -> tuple[ScoreTable, Digest]:
     run = store.get_record(Run, run_digest)
     scoring = store.get_record(Scoring, scoring_digest)
+    _check_versions(scoring)
     protocol = store.get_record(Protocol, run.protocol)
     subject = store.get_record(Subject, run.subject)
     benchmark = store.get_record(Benchmark, protocol.objects["benchmark"])
@@ -68,6 +70,18 @@ def _table(store: Store, run_digest: str, scoring_digest: str) -> tuple[ScoreTab
         _observed(_traces(store, run), cases, world, scoring), cases, subject.repeats, world, scoring, run.stopped
     )
     return _write(store, run, scoring, Digest(scoring_digest), cases, scores)
+
+
+def _check_versions(scoring: Scoring) -> None:
+    """UsageError where a measure of another package is not the one that was sealed; it may say something else."""
+    for name, sealed in scoring.measure_versions.items():
+        own = own_measure(name)
+        if own is not None and own.version != sealed:
+            raise UsageError(
+                f"measure {name} is {own.version} here, and was sealed as {sealed}",
+                field="scoring.measures",
+                hint="install the version that was sealed, or seal the scoring again",
+            )
 
 
 def load_world(store: Store, run: Run, protocol: Protocol, subject: Subject, benchmark: Benchmark) -> World:

@@ -44,7 +44,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str]
     return install
 
 
-@pytest.mark.parametrize("name", ["chunker-paragraphs", "parser-fortune"])
+@pytest.mark.parametrize("name", ["chunker-paragraphs", "measure-numbers", "parser-fortune"])
 def test_the_examples_keep_their_contracts_in_25_lines(name: str) -> None:
     (module,) = EXAMPLES[name].glob("*.py")
     assert len(module.read_text("utf-8").splitlines()) <= 25

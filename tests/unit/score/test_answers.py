@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 import pytest
 from tests.unit.score.score_material import case, doc, ev, number, one_estimate, row, score, scoring, step, trace
@@ -115,6 +117,19 @@ def test_runtime_is_a_value_where_reported_and_missing_where_not() -> None:
 
 
 def test_a_measure_that_this_version_does_not_compute_is_missing() -> None:
-    got = score(case(evidence=(ev("e", "a", 0, 3),)), trace(answer="x"), DOCS, "faithfulness", "rouge_l", "harmful@5")
-    for measure in ("faithfulness", "rouge_l", "harmful@5"):
+    got = score(case(evidence=(ev("e", "a", 0, 3),)), trace(answer="x"), DOCS, "faithfulness", "harmful@5")
+    for measure in ("faithfulness", "harmful@5"):
         assert (row(got, measure).status, row(got, measure).reason) == ("missing", "not_computed")
+
+
+def test_words_in_common_by_hand() -> None:
+    known = case(evidence=(), answers=(ReferenceAnswer(text="the cat sat on the mat"), ReferenceAnswer(text="dogs")))
+    got = score(known, trace(answer="the cat on the mat"), DOCS, "rouge_1", "rouge_2", "rouge_l", "bleu")
+    # 5 of 5 and 6 words; pairs (the cat), (on the), (the mat) of 4 and 5; the common subsequence has 5 words
+    assert row(got, "rouge_1").value == pytest.approx(10 / 11)
+    assert row(got, "rouge_2").value == pytest.approx(6 / 9)
+    assert row(got, "rouge_l").value == pytest.approx(10 / 11)
+    # precisions 5/5, 3/4, 1/3, and of two 4-grams none (smoothed: 1/2 of 1/2); one word short of the nearest reference
+    assert row(got, "bleu").value == pytest.approx(math.exp(1 - 6 / 5) * (1 * 3 / 4 * 1 / 3 * 1 / 4) ** 0.25)
+    refused = score(known, trace(answer=said("no", "abstained")), DOCS, "rouge_l")
+    assert row(refused, "rouge_l").reason == "not_answered"
