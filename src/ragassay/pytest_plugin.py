@@ -54,12 +54,15 @@ def _marked(item: pytest.Item) -> dict[str, Any]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """A requirement that does not hold is a failure without traceback; so is a test that required nothing."""
+    unmet = ""
     try:
         result = yield
     except Exception as error:
-        if type(error).__name__ == "RequirementNotMet" and _USED in item.stash:
-            pytest.fail(str(error), pytrace=False)
-        raise
+        if type(error).__name__ != "RequirementNotMet" or _USED not in item.stash:
+            raise
+        unmet = str(error)
+    if unmet:  # outside of the handler: pytest would print what was handled there too
+        pytest.fail(unmet, pytrace=False)
     used = item.stash.get(_USED, None)
     if used is not None and not used.required and _marked(item).get("must_require", True):
         pytest.fail(

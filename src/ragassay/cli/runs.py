@@ -40,7 +40,7 @@ def list(  # noqa: A001  the verb's name
             talk.data(_told(one))
         if not found:
             talk.say("no run" + (f" has the tag {plain(tag)}" if tag else " yet"))
-    talk.then("ragassay runs trend --measure 'recall(rel=2)@20'", config, store)
+    talk.then("ragassay runs trend --measure 'recall(rel=2)@20'" if found else "ragassay run", config, store)
 
 
 def tag(run: str, name: str, *, config: Path = Path(FILE_NAME), store: Path | None = None) -> None:

@@ -104,6 +104,7 @@ def _line(
             ("scoring", _measured(scoring)),
             ("as of", subject.as_of),
             ("history", subject.history),
+            ("part of the questions", "all" if run.state == "complete" else digest),
         ),
     )
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from ragassay import evaluate_sync
+from ragassay import evaluate_sync, score
 from ragassay.cli import runs as command
-from ragassay.errors import StoreError, UsageError
+from ragassay.errors import ErrorBudgetError, StoreError, UsageError
+from ragassay.records.protocol import Protocol, Run
 from ragassay.report import history
 from ragassay.report.trend_page import picture, stretches, trend_page
 from ragassay.store import Store
@@ -32,6 +33,13 @@ def made(path: Path, right: int, count: int = 4) -> None:
         lambda request: [f"d{n}" if (n := int(request.query_id[1:])) < right else f"d{(n + 1) % 4}"],
         documents=DOCUMENTS, as_of="2026-01-01", store=path, name="nightly",
     )  # fmt: skip
+
+
+def broken(request: Any) -> list[str]:
+    """Finds the first, and fails at all others."""
+    if request.query_id == "q0":
+        return ["d0"]
+    raise OSError
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +75,28 @@ def test_a_boundary_breaks_the_line_and_has_no_difference(store: Path) -> None:
     page = trend_page([], [series], "<t>")
     assert "not comparable" in page
     assert "<t>" not in page
+
+
+def test_a_run_that_ended_early_is_compared_with_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = tmp_path / "store"
+    made(store, 2)
+    with pytest.raises(ErrorBudgetError):
+        evaluate_sync(cases(4), broken, documents=DOCUMENTS, as_of="2026-01-01", store=store, name="nightly")
+    opened = Store.open(store)
+    digest = opened.ref("run/nightly")
+    protocol = opened.get_record(Protocol, opened.get_record(Run, digest).protocol)
+    opened.set_ref("scores/partial", score.table(opened, digest, protocol.scoring)[1])
+    made(store, 3)
+    lines = history.runs(opened)
+    assert [one.state for one in lines] == ["complete", "partial", "complete"]
+    (series,) = history.trend(opened, lines, MEASURE)
+    assert [one.boundary for one in series.points] == [(), ("part of the questions",), ("part of the questions",)]
+    assert [one.change for one in series.points] == [None, None, None]
+    command.list(store=store)
+    assert "partial" in capsys.readouterr().out
+    Store.open(tmp_path / "empty", create=True)
+    command.list(store=tmp_path / "empty")
+    assert "next: ragassay run " in capsys.readouterr().err
 
 
 def test_tags_choose_runs(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
