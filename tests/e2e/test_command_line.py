@@ -114,7 +114,10 @@ def test_a_changed_byte_anywhere_is_found_before_scoring(project: Path, tmp_path
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["foo"], "Unknown command"),
+        (["foo"], "error: Unknown command"),
+        (["\x1b[31mfoo"], 'error: Unknown command "\N{REPLACEMENT CHARACTER}[31mfoo"'),
+        (["run", "--\x1b]0;title\x07"], "error: Unknown option: --\N{REPLACEMENT CHARACTER}]0;title"),
+        (["run", "--no-reusme"], "Did you mean --no-resume?"),
         (["run", "--nme", "x"], "--name"),
         (["schema", "cas"], "did you mean 'case'"),
         (["measures", "recal"], "did you mean 'recall'"),

@@ -68,6 +68,7 @@ def build_app() -> App:
         version=VERSION,
         default_parameter=Parameter(negative=()),
         help_format="plaintext",
+        error_formatter=_said,
         suppress_keyboard_interrupt=False,
     )
     for name, sentence in COMMANDS.items():
@@ -80,6 +81,15 @@ def build_app() -> App:
         app.command(group)
     app.register_install_completion_command()
     return app
+
+
+def _said(error: Exception) -> object:
+    """An error about the command line as other errors are said, without what would steer a terminal."""
+    from rich.text import Text
+
+    from ragassay.cli import talk
+
+    return Text("error: " + talk.plain(" ".join(str(error).split())), no_wrap=True, overflow="ignore")
 
 
 def main(arguments: list[str] | None = None) -> None:
