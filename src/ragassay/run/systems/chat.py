@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -12,6 +12,7 @@ from ragassay.corpus import Resolver
 from ragassay.errors import UsageError
 from ragassay.records.base import Instant, Metadata
 from ragassay.records.canonical import canonical_bytes, digest_of
+from ragassay.records.case import Outcome
 from ragassay.records.document import Document, Passage
 from ragassay.records.protocol import Stated, SystemIdentity
 from ragassay.records.trace import PASS_KINDS, SOURCE_KINDS, Failure, Item, Trace
@@ -21,8 +22,10 @@ from ragassay.run.normalise import item_id
 from ragassay.run.pace import Conditions
 from ragassay.run.reading import InvalidResponseError, plain_value, read_response
 from ragassay.run.systems.completions import Completions
+from ragassay.run.systems.pipeline.outcome import AnswerForm, AnswerFormError
 from ragassay.run.systems.prompt import Assembled, Assembly, Prompt, Text, last_turns
 from ragassay.run.systems.python import PythonSystem
+from ragassay.run.systems.reference import ABSTENTION
 
 TRANSPORT = ("headers", "retries", "retry_on", "max_wait_s", "max_bytes", "use_proxy_settings", "endpoint")
 """What of `HttpSystem` may be declared about a chat endpoint."""
@@ -37,7 +40,9 @@ class ChatSystem:
     else it answers is not used. `context` declares the assembly (see `Assembly`), `prompt` with `engine` the user's
     message (see `Prompt`), `system_prompt` the first message. Earlier turns of the request go between them as messages,
     the last `history_turns` of them if that is given. `options` are fields of the body (temperature, max_tokens, ...);
-    the seed of the request is sent unless `send_seed` is off. `transport` holds keys of TRANSPORT, as in `HttpSystem`.
+    the seed of the request is sent unless `send_seed` is off. `form`, `markers`, `outcome`, `citations`, `longest` say
+    how a reply is read (see `AnswerForm`), `insufficient` what stands for a refusal without words; left out, nobody says
+    outcomes and citations. `transport` holds keys of TRANSPORT, as in `HttpSystem`.
     """
 
     def __init__(
@@ -57,6 +62,12 @@ class ChatSystem:
         options: Mapping[str, Any] | None = None,
         stream: bool = False,
         send_seed: bool = True,
+        form: Literal["text", "json"] = "text",
+        markers: Mapping[str, Outcome] | None = None,
+        outcome: Outcome | None = None,
+        citations: str | None = None,
+        longest: int = 600,
+        insufficient: str = ABSTENTION,
         settings: Metadata | None = None,
         **transport: Any,
     ) -> None:
@@ -73,6 +84,9 @@ class ChatSystem:
         self.endpoint = Completions(url, stream=stream, **transport)
         self.max_wait_s = self.endpoint.max_wait_s + float(getattr(self.retrieval, "max_wait_s", 0.0))
         self.assembly = _assembly(context or {})
+        self.form = AnswerForm(
+            insufficient=insufficient, citations=citations, markers=markers, outcome=outcome, form=form, longest=longest
+        )
         self.prompt = Prompt(
             **({"template": prompt} if prompt is not None else {}), engine=engine, version=prompt_version
         )
@@ -100,6 +114,7 @@ class ChatSystem:
             "options": canonical_bytes(self._options).decode(),
             "stream": self.endpoint.stream,
             "send_seed": self._seeded,
+            **self.form.to_metadata(),
             **{key: sent[key] for key in ("retries", "retry_on", "max_wait_s", "max_bytes", "headers")},
         }
 
@@ -132,7 +147,13 @@ class ChatSystem:
         latency_ms = None if reply.latency_ms is None else round(retrieved_ms + reply.latency_ms, 3)
         if reply.failure is not None:
             return replace(reply, latency_ms=latency_ms)
-        value = self._response(steps, entries, assembled, reply)
+        try:
+            ids = [item_id(entries[place]) for place in assembled.kept]
+            answer, decisions = self.form.read(reply.value["answer"], ids)
+        except AnswerFormError as cause:
+            failure = Failure(cause="invalid_response", code="answer_form")
+            return replace(reply, value=None, failure=failure, detail=str(cause), latency_ms=latency_ms)
+        value = {**self._response(steps, entries, assembled, reply, decisions), "answer": answer}
         value["first_token_ms"] = _later(reply.value.get("first_token_ms"), retrieved_ms)
         return replace(reply, value=value, latency_ms=latency_ms)
 
@@ -154,6 +175,7 @@ class ChatSystem:
         messages = [{"role": "system", "content": self._system}] if self._system else []
         messages += [{"role": one.role, "content": one.text} for one in turns]
         body = {"model": self._model, "messages": [*messages, {"role": "user", "content": prompt}], **self._options}
+        body |= self.form.body()
         if self._seeded and request.seed is not None:
             body["seed"] = request.seed
         if self.endpoint.stream:
@@ -161,7 +183,7 @@ class ChatSystem:
         return body
 
     def _response(
-        self, steps: Sequence[StepIn], entries: Sequence[Entry], assembled: Assembled, reply: Reply
+        self, steps: Sequence[StepIn], entries: Sequence[Entry], assembled: Assembled, reply: Reply, said: list[Any]
     ) -> dict[str, Any]:
         """The retrieval's steps, what was put together of them, and what the model said."""
         kept = [msgspec.to_builtins(entries[place]) for place in assembled.kept]
@@ -178,6 +200,7 @@ class ChatSystem:
         generate = {
             "step_id": names[GENERATE_STEP], "name": names[GENERATE_STEP], "kind": "generate",
             "parents": [names[CONTEXT_STEP]], "duration_ms": reply.latency_ms, "calls": len(reply.attempts),
+            "decisions": said,
         }  # fmt: skip
         shown = [msgspec.to_builtins(one) for one in steps]
         return {**reply.value, "contexts": kept, "steps": [*shown, context, generate], "calls": len(reply.attempts)}

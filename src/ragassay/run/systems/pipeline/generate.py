@@ -82,7 +82,7 @@ class CitationForm:
         if found is None:
             raise UsageError(
                 f"{form!r} is no form of citations",
-                field="generate.citations",
+                field="citations",
                 hint='"[n]", "(n)", "[id]"; "" for none',
             )
         self.form, self._by_number = form.strip(), found[2] == "n"

@@ -103,10 +103,7 @@ class PipelineSystem:
         if isinstance(generate, Chat):
             self.model = _model("generate", generate)
             self.prompt = _prompt(generate, folder)
-            self.form = AnswerForm(
-                insufficient=made.insufficient, citations=generate.citations, markers=generate.markers,
-                outcome=generate.outcome, form=generate.form, longest=generate.longest,
-            )  # fmt: skip
+            self.form = _form(generate, made.insufficient)
             self.model.fixed = self.form.body()
         if isinstance(made.agentic, AgenticModel):
             self.follower = _model("agentic", made.agentic)
@@ -170,6 +167,17 @@ def _model(field: str, given: ModelRewrite | AgenticModel | Chat) -> Model:
         )  # fmt: skip
     except RagassayError as error:
         error.field = f"{field}.{error.field}" if error.field else field
+        raise
+
+
+def _form(given: Chat, insufficient: str) -> AnswerForm:
+    try:
+        return AnswerForm(
+            insufficient=insufficient, citations=given.citations, markers=given.markers, outcome=given.outcome,
+            form=given.form, longest=given.longest,
+        )  # fmt: skip
+    except RagassayError as error:
+        error.field = f"generate.{error.field}"
         raise
 
 
