@@ -174,6 +174,8 @@ def read_whole(path: Path, *, most: int = MAX_BYTES) -> bytes:
 def opened(path: Path) -> Iterator[tuple[IO[bytes], bool]]:
     """A file to read, through gzip if its first bytes say so; every way to fail is an InputError."""
     try:
+        if path.exists() and not path.is_dir() and not path.is_file():  # to open a pipe would wait for a writer
+            raise InputError("not a regular file", file=str(path), hint="name a file")
         file = path.open("rb")
     except (OSError, ValueError) as cause:  # ValueError: a NUL in the path
         raise _unreadable(path, cause) from cause

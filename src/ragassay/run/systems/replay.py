@@ -127,6 +127,8 @@ class ReplaySystem:
 
 def _digest(path: Path) -> str:
     try:
+        if path.exists() and not path.is_dir() and not path.is_file():  # to open a pipe would wait for a writer
+            raise InputError("not a regular file", file=str(path), hint="name a file")
         return digest_bytes(path.read_bytes())
     except OSError as cause:
         raise InputError(f"cannot be read: {cause.strerror or cause}", file=str(path), hint="check the path") from None
