@@ -6,6 +6,7 @@ from ragassay.records.base import Record
 from ragassay.records.canonical import digest_bytes
 from ragassay.records.case import NATIVE_RUBRIC, Benchmark, Case, CaseLine, Fact, Relevant
 from ragassay.records.document import Corpus, Document, Passage, Segmentation, SkippedLine, Span
+from ragassay.records.experiment import Choice, Experiment, Tried
 from ragassay.records.judgement import JudgeIdentity, Judgement
 from ragassay.records.protocol import (
     Envelope,
@@ -174,6 +175,23 @@ def scores() -> dict[str, Record]:
     }  # fmt: skip
 
 
+def experiments() -> dict[str, Record]:
+    """Two settings, of which one is chosen."""
+    tried = tuple(
+        Tried(
+            label=f"k={k}", changes=f'{{"system.fusion.k":{k}}}', subject=_of(f"subject {k}"), run=_of(f"run {k}"),
+            scores=_of(f"scores {k}"), cached=cached,
+        )
+        for k, cached in ((10, 0), (60, 8))
+    )  # fmt: skip
+    rule = Choice(measure="ndcg@5", class_="multi_hop", step="dedup", direction="higher")
+    made = Experiment(
+        name="fusion", benchmark=_of("benchmark"), split="dev", split_by="slices of the questions", before=3,
+        choice=rule, tried=tried, chosen=1, not_told_apart=(0,),
+    )  # fmt: skip
+    return {"experiment": made}
+
+
 def measured() -> dict[str, Record]:
     """Measurements alone; the shapes have them inside traces."""
     from record_shapes import agent
@@ -184,4 +202,4 @@ def measured() -> dict[str, Record]:
 
 def examples() -> dict[str, Record]:
     """All, by name."""
-    return odd() | benchmark() | protocol() | scores() | measured()
+    return odd() | benchmark() | protocol() | scores() | experiments() | measured()

@@ -224,7 +224,7 @@ def test_content_does_not_move_with_its_measurements(content: TraceContent, one:
 @MANY
 @given(records(Run), records(Run))
 def test_the_identity_of_a_run_is_its_subject_and_content(one: Run, other: Run) -> None:
-    about = {"subject": one.subject, "content": one.content, "state": one.state, "questions": one.questions}
+    about = {name: getattr(one, name) for name in ("subject", "content", "state", "stopped", "questions")}
     assert msgspec.structs.replace(other, **about).identity() == one.identity()
     for name in ("subject", "content"):
         moved = msgspec.structs.replace(one, **{name: digest_set([getattr(one, name)])})

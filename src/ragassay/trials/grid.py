@@ -53,7 +53,7 @@ class Section(Record, frozen=True, kw_only=True):
     """Further columns of the table."""
     share: bool = True
     """false: every setting does every step itself, so that its time is measured."""
-    grid: dict[str, list[Any]] = {}
+    grid: dict[str, Any] = {}
     """Key -> values; every combination is tried. A value {} leaves the key out."""
     settings: tuple[dict[str, Any], ...] = ()
     """A list of settings instead, or each of them with every combination of the grid."""
@@ -176,8 +176,9 @@ def expand(section: Section) -> list[Setting]:
         for key in keys:
             _check_key(key, f"experiment.{field}.{key}")
     for key, values in section.grid.items():
-        if not values:
-            raise UsageError("no values", field=f"experiment.grid.{key}", hint=f'"{key}" = [1, 2]')
+        if not isinstance(values, list) or not values:
+            what = "no values" if values == [] else "its values are not in a list"
+            raise UsageError(what, field=f"experiment.grid.{key}", hint=f'"{key}" = [1, 2]')
     if not section.grid and not section.settings:
         raise UsageError(
             "nothing varies", field="experiment.grid", hint='[experiment.grid] "system.fusion.k" = [10, 60]'
