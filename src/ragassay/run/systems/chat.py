@@ -41,8 +41,8 @@ class ChatSystem:
     message (see `Prompt`), `system_prompt` the first message. Earlier turns of the request go between them as messages,
     the last `history_turns` of them if that is given. `options` are fields of the body (temperature, max_tokens, ...);
     the seed of the request is sent unless `send_seed` is off. `form`, `markers`, `outcome`, `citations`, `longest` say
-    how a reply is read (see `AnswerForm`), `insufficient` what stands for a refusal without words; left out, nobody says
-    outcomes and citations. `transport` holds keys of TRANSPORT, as in `HttpSystem`.
+    how a reply is read (see `AnswerForm`), `insufficient` what stands for a refusal without words; left out, nobody
+    says outcomes and citations. `transport` holds keys of TRANSPORT, as in `HttpSystem`.
     """
 
     def __init__(
