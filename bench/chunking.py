@@ -207,9 +207,9 @@ def report(world: World, budgets: Sequence[int], fixed: int) -> Iterator[str]:
             more.append(f"| {name} | {budget:,} | {value(found, 'context words')} | {' | '.join(cells)} |")
         print(f"{name}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
     pages = [len(words(one.text)) for one in world.documents]
-    yield f"{world.claims} claims with support (of {world.of}), {len(pages)} pages of {statistics.median(pages):,.0f} words in"
-    yield f"the median and {max(pages):,} at most. BM25, {TOP_K} items; the context takes what fits into its budget, best"
-    yield "first."
+    size = f"{statistics.median(pages):,.0f} words in the median and {max(pages):,} at most"
+    yield f"{world.claims} claims with support (of {world.of}), {len(pages)} pages of {size}."
+    yield f"BM25, {TOP_K} items; the context takes what fits into its budget, best first."
     yield from (
         "",
         "**What the cut makes of the pages.** *Whole*: evidence sentences that one passage holds whole.",
