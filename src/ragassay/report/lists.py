@@ -85,6 +85,7 @@ def columns(content: TraceContent, timings: Sequence[StepTiming]) -> list[Column
                 kind=step.kind,
                 iteration=step.iteration,
                 items=None if step.items_out is None else len(step.items_out),
+                parents=step.parents or (),
                 inferred=step.parents is None,
                 duration_ms=took.get(step.step_id),
                 query_text=None if step.query_text is None else cut(step.query_text, ITEM_TEXT),
@@ -101,7 +102,7 @@ def columns(content: TraceContent, timings: Sequence[StepTiming]) -> list[Column
     last = context_items(content)
     if last is not None:
         view = StepView(
-            step_id=CONTEXT, name=CONTEXT, kind=CONTEXT, iteration=None, items=len(last), inferred=False,
+            step_id=CONTEXT, name=CONTEXT, kind=CONTEXT, iteration=None, items=len(last), parents=(), inferred=False,
             duration_ms=None, query_text=None, failure=None, decisions=(),
         )  # fmt: skip
         made.append(Column(view, last))

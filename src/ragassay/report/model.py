@@ -227,6 +227,8 @@ class StepView(Sheet, frozen=True, kw_only=True):
     iteration: int | None
     items: int | None
     """Absent: the step did not say what it gave out."""
+    parents: tuple[str, ...]
+    """Step ids that it says it read; empty where it does not say."""
     inferred: bool
     duration_ms: float | None
     query_text: Cut | None

@@ -18,6 +18,7 @@ from ragassay.report import svg, tied, words
 from ragassay.report.dimensions import base_name, bounded, leading, shown_unit, unit_of
 from ragassay.report.funnel import CLASS_ORDER
 from ragassay.report.model import Dimension, Question, RepeatView, RuntimeRow, Scorecard, ScoreView
+from ragassay.report.searches import ended, searches
 
 WARN_BYTES = 20_000_000
 FLAG_WORDS = {
@@ -144,6 +145,8 @@ def _environment() -> jinja2.Environment:
         tied_why=tied.why,
         score_grid=score_grid,
         whole_scores=whole_scores,
+        searches=searches,
+        ended=ended,
         pieces=pieces,
         outcomes_of=outcomes_of,
         why=why,

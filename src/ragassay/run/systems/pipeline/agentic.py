@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragassay.errors import UsageError
@@ -59,6 +59,7 @@ class Rounds:
     def __init__(self, answering: Answering) -> None:
         self.at, self.index = answering, answering.index
         self.rounds: list[Round] = []
+        self.used: set[str] = set()
 
     async def retrieve(self, query: str) -> list[Hit]:
         """The joined list of all rounds."""
@@ -89,12 +90,15 @@ class Rounds:
         with self.at.log.step(FOLLOW, "rewrite", [last.step_id], len(self.rounds) + 1) as step:
             read = [(self.at.id_of(one), self.index.passages[one.number].text) for one in last.hits[: declared.read]]
             asked = [one.query for one in self.rounds]
-            found = bridge(query, read, asked, idf=self.index.idf, most=declared.terms, enough=declared.enough)
+            found = bridge(
+                query, read, asked, self.used, idf=self.index.idf, most=declared.terms, enough=declared.enough
+            )
             if found is None:
                 why = "no sentence that was read names something new beside a word of the question"
             else:
                 said = f"covers {found.coverage:.3f} of the question: {_short(found.sentence)}"
                 step["decisions"].append({"action": "read", "item_id": found.item_id, "reason": said})
+                self.used.add(found.sentence)
                 why = f"a sentence covers {found.coverage:.3f} of the question, enough is {declared.enough:g}"
             return self._decided(step, found.query if found is not None else None, why)
 
@@ -187,6 +191,7 @@ def bridge(
     question: str,
     read: Sequence[tuple[str, str]],
     asked: Sequence[str],
+    used: Collection[str] = (),
     *,
     idf: Callable[[str], float],
     most: int,
@@ -195,9 +200,10 @@ def bridge(
     """The follow-up query that the texts (item id, text) suggest: what is still open of the question, and new names.
 
     The sentence is the one that covers the question best (idf mass, ties in order) among those that cover some of it
-    and name something that no query held. The query: the words of the question that it does not hold, in their order,
-    then its `most` rarest names (runs of capitalised words; else its rarest words) in theirs. If any sentence covers
-    `enough` of the question, there is no query; None if no sentence qualifies.
+    and name something that no query held; one that was `used` for an earlier query is not read again. The query: the
+    words of the question that it does not hold, in their order, then its `most` rarest names (runs of capitalised
+    words; else its rarest words) in theirs. If any sentence covers `enough` of the question, there is no query; None
+    if no sentence qualifies.
 
     >>> bridge("spouse of the director of Inception", [("p", "Inception was made by Christopher Nolan. It rains.")],
     ...        ["spouse of the director of Inception"], idf=lambda word: 1.0, most=2, enough=1.0).query
@@ -215,7 +221,7 @@ def bridge(
             coverage = round(sum(wanted[one] for one in sorted(held)) / total, DIGITS)
             if held and coverage >= enough:
                 return Bridge(item_id, sentence, coverage, None)
-            if not held or (best is not None and coverage <= best.coverage):
+            if not held or sentence in used or (best is not None and coverage <= best.coverage):
                 continue
             if new := new_names(sentence, known, idf=idf, most=most):
                 left = [one for one in question_words(question) if not set(terms(one)) <= held]
