@@ -95,8 +95,8 @@ def benchmark() -> dict[str, Record]:
     )  # fmt: skip
     left_out = SkippedLine(file="corpus.jsonl", line=7, field="text", reason="missing required field `text`")
     return {
-        "skippedline": left_out, "caseline": line, "benchmark": header, "corpusentry": document.entry(), "corpus": corpus, "passage": passage,
-        "segmentation": cut,
+        "skippedline": left_out, "caseline": line, "benchmark": header, "corpusentry": document.entry(),
+        "corpus": corpus, "passage": passage, "segmentation": cut,
     }  # fmt: skip
 
 
