@@ -19,6 +19,7 @@ OUTCOMES: tuple[Outcome, ...] = ("answered", "partial", "abstained", "clarified"
 TOOLS = "none offered; a reply that asks for tools is a failure"
 """The tool policy of every chat generator here."""
 _MOST_CITED = 8
+_MOST_SHOWN = 200
 _KEYS = ("answer", "citations", "outcome")
 
 
@@ -116,7 +117,7 @@ class AnswerForm:
             "markers": canonical_bytes(self.markers).decode(),
             "outcome": "by the reply" if self.form == "json" else self.outcome or "by marker only",
             "insufficient": self.insufficient,
-            "answer_form": self.form if self.form == "text" else f"json, answers of {self.longest} characters",
+            "answer_form": self.form if self.form == "text" else f"json/1, answers of {self.longest} characters",
             "tools": TOOLS,
         }
 
@@ -124,8 +125,8 @@ class AnswerForm:
 def read_json(text: str, insufficient: str, finish: Any = None) -> tuple[Said, list[int]]:
     """What a reply in the form `json` means, and the numbers that it cites; AnswerFormError if it is not in it.
 
-    Where the answer is blank and its outcome gives none, `insufficient` stands for it; a blank answer that calls itself
-    answered stays empty, and so has no outcome.
+    `insufficient` stands for every answer that calls itself abstained, and for a blank one whose outcome gives none; a
+    blank answer that calls itself answered stays empty, and so has no outcome.
 
     >>> read_json('{"answer": "", "citations": [], "outcome": "abstained"}', "Not in the documents.")[0].text
     'Not in the documents.'
@@ -145,6 +146,9 @@ def read_json(text: str, insufficient: str, finish: Any = None) -> tuple[Said, l
     whole = isinstance(numbers, list) and all(isinstance(n, int) and not isinstance(n, bool) for n in numbers)
     if not whole or any(not 1 <= n <= 999 for n in numbers):
         raise AnswerFormError("citations are not numbers from 1 to 999")
+    if answer.strip() and outcome == "abstained":
+        left = " ".join(answer.split())[:_MOST_SHOWN]
+        return Said(insufficient, outcome, f"the reply says {outcome}; left out: {left}"), numbers
     if answer.strip():
         return Said(answer, outcome, f"the reply says {outcome}"), numbers
     if outcome in ("answered", "partial"):
