@@ -75,7 +75,8 @@ def settings_of(form: str, url: str, tokens: int) -> dict[str, Any]:
     )
     generate = {
         "kind": "chat", "url": url, "model": "smollm2-135m", "prompt": PROMPTS[form], "prompt_version": "1",
-        "options": {"temperature": 0.0, "max_tokens": tokens if form == "text" else tokens + 40}, "stream": True,
+        "options": {"temperature": 0.0, "max_tokens": tokens if form == "text" else tokens + 40, "cache_prompt": False},
+        "stream": True,
         **said,
     }  # fmt: skip
     return {"name": f"smollm2-135m-{form}", **RETRIEVAL, "generate": generate}

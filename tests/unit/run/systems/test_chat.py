@@ -309,3 +309,35 @@ def test_more_turns_than_there_are_mean_all_of_them(small: Small, serve: Serve, 
     server = serve(lambda body, before, handler: completion())
     ask(made(small, server.url, history_turns=turns), history=HISTORY)
     assert len(server.seen[0][2]["messages"]) == count + 1
+
+
+def test_outcome_and_citations_in_declared_forms(small: Small, serve: Serve) -> None:
+    server = serve(lambda body, before, handler: completion("PART: Warm air rises [1], says nobody [7]."))
+    reply = ask(made(small, server.url, citations="[n]", markers={"PART": "partial", "NO ANSWER": "abstained"}))
+    answer = reply.value["answer"]
+    assert (answer["text"], answer["outcome"]) == ("Warm air rises [1], says nobody [7].", "partial")
+    assert answer["citations"] == [
+        {"answer_start": 15, "answer_end": 18, "item_id": "rain:0-40"},
+        {"answer_start": 32, "answer_end": 35, "item_id": "[7]"},
+    ]
+    assert "response_format" not in server.seen[0][2]
+    request = Request(query_id="q1", query="Why rain?", as_of=AS_OF, top_k=3)  # type: ignore[arg-type]
+    content = normalise(reply.value, request, Resolver(small.documents, small.passages)).content
+    assert content.answer is not None
+    assert (content.answer.outcome, content.answer.outcome_source) == ("partial", "system")
+    assert [one.action for one in content.steps[-1].decisions] == ["partial", "cite"]
+
+
+def test_a_reply_by_schema_is_read_and_one_that_is_not_fails_its_question(small: Small, serve: Serve) -> None:
+    said = json.dumps({"answer": "Which tea?", "citations": [2], "outcome": "clarified"})
+    server = serve(lambda body, before, handler: completion(said))
+    reply = ask(made(small, server.url, form="json"))
+    answer = reply.value["answer"]
+    assert (answer["text"], answer["outcome"], answer["citations"]) == ("Which tea?", "clarified", [{"item_id": "tea"}])
+    assert server.seen[0][2]["response_format"]["type"] == "json_schema"
+    broken = serve(lambda body, before, handler: completion(said[:-9]))
+    reply = ask(made(small, broken.url, form="json"))
+    assert reply.failure is not None
+    assert (reply.failure.cause, reply.failure.code) == ("invalid_response", "answer_form")
+    with pytest.raises(UsageError):
+        made(small, server.url, form="json", markers={"NO": "abstained"})

@@ -40,7 +40,10 @@ class Round(NamedTuple):
 
 
 class Bridge(NamedTuple):
-    """The sentence that a follow-up query comes from; `query` is None where nothing new is named."""
+    """The sentence that a follow-up query comes from, with the part of the last query that it covers.
+
+    `query` is None where it covers enough of the question; then `coverage` is of the question.
+    """
 
     item_id: str
     sentence: str
@@ -96,7 +99,7 @@ class Rounds:
             if found is None:
                 why = "no sentence that was read names something new beside a word of the question"
             else:
-                said = f"covers {found.coverage:.3f} of the question: {_short(found.sentence)}"
+                said = f"covers {found.coverage:.3f} of the query: {_short(found.sentence)}"
                 step["decisions"].append({"action": "read", "item_id": found.item_id, "reason": said})
                 self.used.add(found.sentence)
                 why = f"a sentence covers {found.coverage:.3f} of the question, enough is {declared.enough:g}"
@@ -199,7 +202,7 @@ def bridge(
 ) -> Bridge | None:
     """The follow-up query that the texts (item id, text) suggest: what is still open of the question, and new names.
 
-    The sentence is the one that covers the question best (idf mass, ties in order) among those that cover some of it
+    The sentence is the one that covers the last query best (idf mass, ties in order) among those that cover some of it
     and name something that no query held; one that was `used` for an earlier query is not read again. The query: the
     words of the question that it does not hold, in their order, then its `most` rarest names (runs of capitalised
     words; else its rarest words) in theirs. If any sentence covers `enough` of the question, there is no query; None
@@ -209,24 +212,29 @@ def bridge(
     ...        ["spouse of the director of Inception"], idf=lambda word: 1.0, most=2, enough=1.0).query
     'spouse director Christopher Nolan'
     """
-    wanted = {one: idf(one) for one in terms(question)}
-    total = sum(wanted.values())
-    if not total:
+    whole = {one: idf(one) for one in terms(question)}
+    wanted = {one: idf(one) for one in terms(asked[-1] if asked else question)}
+    if not sum(whole.values()) or not sum(wanted.values()):
         return None
     known = {word for one in (question, *asked) for word in terms(one)}
     best: Bridge | None = None
     for item_id, text in read:
         for sentence in sentences(text):
-            held = set(terms(sentence)) & wanted.keys()
-            coverage = round(sum(wanted[one] for one in sorted(held)) / total, DIGITS)
-            if held and coverage >= enough:
-                return Bridge(item_id, sentence, coverage, None)
-            if not held or sentence in used or (best is not None and coverage <= best.coverage):
+            held = set(terms(sentence))
+            covered = _covered(whole, held)
+            if covered and covered >= enough:
+                return Bridge(item_id, sentence, covered, None)
+            coverage = _covered(wanted, held)
+            if not coverage or sentence in used or (best is not None and coverage <= best.coverage):
                 continue
             if new := new_names(sentence, known, idf=idf, most=most):
                 left = [one for one in question_words(question) if not set(terms(one)) <= held]
                 best = Bridge(item_id, sentence, coverage, " ".join([*left, *new]))
     return best
+
+
+def _covered(weights: dict[str, float], held: set[str]) -> float:
+    return round(sum(weights[one] for one in sorted(held & weights.keys())) / sum(weights.values()), DIGITS)
 
 
 def question_words(question: str) -> list[str]:
