@@ -1,6 +1,6 @@
 """Six chunkings of long pages, measured alike: what more context does to recall and to evidence_density.
 
-    python -m bench.chunking [--claims N] [--budgets 150 300 600 1200 2400] [--out FILE]
+    python -m bench.chunking [--claims N] [--budgets 150 600 2400] [--work DIR] [--out FILE]
 
 WiCE (dev): each claim of Wikipedia is a question whose evidence are sentences of the page that it cites; the corpus is
 all the pages, which have 1,000 words in the median. One retriever (BM25) and one budget of words for all chunkings, so
@@ -75,14 +75,14 @@ PROVENANCE = {"kind": "imported", "by": "WiCE annotators", "rubric": "sentences 
 
 
 def converted(row: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """The page of a claim as a document, a sentence a line, and the claim as a case if it has any support."""
+    """The page of a claim as a document, a sentence a line; the claim as a case if it is supported at least in part."""
     name = f"wice-{row['meta']['id']}"
     text = "\n".join(row["evidence"])
     page = {"document_id": name, "text": text, "tenants": ["*"], "metadata": {"source": "wice"}}
     sets = [list(dict.fromkeys(one)) for one in row["supporting_sentences"] if one]
     sets = [[number for number in one if row["evidence"][number].strip()] for one in sets]
     sets = [one for one in sets if one]
-    if not sets:
+    if not sets or row["label"] == "not_supported":
         return page, None
     starts, at = [], 0
     for sentence in row["evidence"]:
@@ -227,7 +227,8 @@ def main() -> int:
     """The tables, printed and, with --out, written."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--claims", type=int, help="at most so many; all if left out")
-    parser.add_argument("--budgets", type=int, nargs="+", default=[150, 300, 600, 1200, 2400])
+    parser.add_argument("--budgets", type=int, nargs="+", default=[150, 600, 2400])
+    parser.add_argument("--work", type=Path, help="a folder to work in, so that a run that was stopped goes on")
     parser.add_argument("--out", type=Path, help="a Markdown file; what stands above its line `<!-- tables -->` stays")
     given = parser.parse_args()
     if not (DATA / "wice").is_dir():
@@ -235,7 +236,9 @@ def main() -> int:
         return 1
     fixed = 600 if 600 in given.budgets else given.budgets[0]
     with tempfile.TemporaryDirectory() as scratch:
-        lines = list(report(world_of(Path(scratch), given.claims), given.budgets, fixed))
+        folder = given.work or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = list(report(world_of(folder, given.claims), given.budgets, fixed))
     print("\n".join(lines))
     if given.out:
         mark = "<!-- tables -->"
