@@ -57,11 +57,17 @@ FOREIGN_OPTIONS = {
     "--help",
     "--install-completion",
     "--list",
+    "--no-deps",
     "--porcelain",
+    "--require-hashes",
     "--untracked-files",
     "--verify",
 }
-"""Of git, of pytest and the like, or of none."""
+"""Of git, of pip, of pytest and the like, or of none."""
+SCRIPTS = [path for folder in ("tools", "bench", "examples", "trials") for path in (ROOT / folder).rglob("*.py")]
+SCRIPT_OPTIONS = {
+    one for path in SCRIPTS for one in re.findall(r'add_argument\(\s*"(--[a-z-]+)"', path.read_text("utf-8"))
+}
 
 
 @pytest.mark.parametrize("path", [*SOURCES, ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=str)
@@ -71,7 +77,7 @@ def test_every_option_that_a_text_names_exists(path: Path) -> None:
     taken = {word for one in columns for word in one.split() if word.startswith("--")}
     assert {"--resume", "--no-resume", "--config", "--json"} <= taken
     named = set(re.findall(r"(?<![-\w<])--[a-z][a-z-]*[a-z]\b", path.read_text("utf-8")))
-    assert named <= taken | FOREIGN_OPTIONS
+    assert named <= taken | FOREIGN_OPTIONS | SCRIPT_OPTIONS
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
