@@ -20,7 +20,10 @@ def source(number: int, query: str, items: tuple[Item, ...], parents: tuple[str,
 
 
 def follow(number: int, query: str) -> Step:
-    decisions = (StepDecision(action="read", item_id="p", reason="names <b>it</b>"), StepDecision(action="search", reason="round"))
+    decisions = (
+        StepDecision(action="read", item_id="p", reason="names <b>it</b>"),
+        StepDecision(action="search", reason="round"),
+    )
     return Step(
         step_id=f"follow-{number}", name="follow", kind="rewrite", parents=(f"find-{number - 1}",), iteration=number,
         query_text=query, decisions=decisions,
