@@ -18,8 +18,11 @@ from ragassay.run.account import Account, account_of
 from ragassay.run.contract import Reply, Request
 from ragassay.run.normalise import normalise
 from ragassay.run.pace import Conditions, Pace
+from ragassay.run.systems.bm25 import Index
 from ragassay.run.systems.opening import Hit
 from ragassay.run.systems.pipeline.agentic import FollowPrompt, bridge, capitalised, joined, new_names
+from ragassay.run.systems.pipeline.dense import DenseIndex
+from ragassay.run.systems.pipeline.parts import LexicalRetriever, VectorRetriever
 from ragassay.run.systems.pipeline.system import PipelineSystem
 from ragassay.traces.graph import graph
 
@@ -240,3 +243,38 @@ def test_names() -> None:
     weights = {"ulm": 3.0, "otto": 1.0, "brandt": 2.0}
     assert new_names("Otto Brandt left Ulm.", {"left"}, idf=lambda word: weights.get(word, 0.0), most=1) == ["Ulm"]
     assert new_names("nothing but lower words", {"nothing"}, idf=lambda word: 1.0, most=2) == ["lower", "words"]
+
+
+class Letters:
+    """Vectors by hand: how often each letter stands in a text."""
+
+    identity, dimensions = "letters/1", 26
+
+    def embed(self, texts: Any) -> Any:
+        import numpy as np
+
+        rows = np.array(
+            [[text.casefold().count(chr(97 + one)) for one in range(26)] for text in texts], dtype=np.float32
+        )
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0).astype(np.float32)
+
+
+def test_rounds_over_two_retrievers_of_which_one_is_dense_with_fusion_in_each() -> None:
+    both = [
+        LexicalRetriever(Index(DOCUMENTS, PASSAGES)),
+        VectorRetriever(DenseIndex(DOCUMENTS, PASSAGES, Letters())),  # type: ignore[arg-type]
+    ]
+    declared = {
+        "retrievers": [{"kind": "lexical", "candidates": 2}, {"kind": "vector", "embedder": "given", "candidates": 2}],
+        "agentic": {"kind": "rule", "rounds": 2},
+    }
+    content = content_of(ask(PipelineSystem(DOCUMENTS, PASSAGES, declared, retrievers=both)))
+    ids = [one.step_id for one in content.steps]
+    assert ids[:4] == ["lexical-1", "vector-1", "fuse-1", "dedup-1"]
+    assert [one.query_text for one in steps(content, "vector")] == [one.query_text for one in steps(content, "lexical")]
+    parents = {one.step_id: one.parents for one in content.steps}
+    assert parents["vector-2"] == ("follow-2",)
+    assert parents["fuse-2"] == ("lexical-2", "vector-2")
+    assert parents["join"] == ("dedup-1", "dedup-2")
+    assert not any(one.unexplained for one in graph(content).nodes)
