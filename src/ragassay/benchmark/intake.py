@@ -5,31 +5,20 @@ A line that is wrong ends the reading (`stop`) or is left out and listed (`skip`
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
+from ragassay.corpus.lines import OTHER_KINDS, check_beginning, raw_lines, read_whole, refuse
 from ragassay.errors import InputError, RagassayError, UsageError
-from ragassay.records.canonical import MAX_BYTES
 from ragassay.records.text import shown
 
 OnError = Literal["stop", "skip"]
 MOST_NAMED = 20
 """How many problems one message names; in `stop` the reading ends there."""
-MOST_UNPACKED = 2 * 1024**3
-"""Bytes that a compressed file may unpack to."""
 _BOM = b"\xef\xbb\xbf"
-_OTHER_KINDS = (
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it first: unzstd"),
-    (b"PK\x03\x04", "a zip archive (an .xlsx file is one too)", "unpack it first, or save the sheet as CSV"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel file", "save the sheet as CSV"),
-    (b"PAR1", "a Parquet file", "name it with the ending .parquet"),
-    (b"\xff\xfe", "not UTF-8 but UTF-16 or UTF-32", "save it as UTF-8"),
-    (b"\xfe\xff", "not UTF-8 but UTF-16", "save it as UTF-8"),
-)
+_OTHER_KINDS = (*OTHER_KINDS, (b"PAR1", "a Parquet file", "name it with the ending .parquet"))
 
 
 class Problem(NamedTuple):
@@ -130,78 +119,27 @@ def _ranges(lines: list[int]) -> str:
     return ", ".join(str(group[0]) if len(group) == 1 else f"{group[0]}-{group[-1]}" for group in groups)
 
 
-def lines_in(path: Path, *, longest: int = MAX_BYTES) -> Iterator[tuple[int, bytes]]:
+def lines_in(path: Path, *, longest: int | None = None) -> Iterator[tuple[int, bytes]]:
     """Number and bytes (without line end) of each line that is not blank, unpacked if gzip packed it.
 
-    A byte order mark is passed over. Raises InputError for a file that cannot be read or is of another kind, a line
-    longer than `longest` bytes, a carriage return inside a line, and more than MOST_UNPACKED unpacked bytes.
+    A byte order mark is passed over. Raises InputError as `corpus.lines.raw_lines` does, for a line longer than
+    `longest` bytes (MAX_BYTES), and for a carriage return inside a line.
     """
-    with opened(path) as (file, packed):
-        number = total = 0
-        while line := file.readline(longest + 1):
-            number += 1
-            total += len(line)
-            if number == 1:
-                line = _beginning(line, path)
-            if len(line) > longest:
-                raise InputError(
-                    f"a line of more than {longest} bytes", file=str(path), line=number, hint="one record a line"
-                )
-            if packed and total > MOST_UNPACKED:
-                raise _too_much(path, number)
-            line = line.rstrip(b"\r\n")
-            if b"\r" in line:
-                raise InputError(
-                    "a carriage return inside a line",
-                    file=str(path),
-                    line=number,
-                    hint="end lines with LF or CR LF, not with CR alone",
-                )
-            if line.strip():
-                yield number, line
+    for number, raw in raw_lines(path, refuse, kinds=_OTHER_KINDS, longest=longest, hint="one record a line"):
+        line = (raw.removeprefix(_BOM) if number == 1 else raw).rstrip(b"\r\n")
+        if b"\r" in line:
+            raise InputError(
+                "a carriage return inside a line",
+                file=str(path),
+                line=number,
+                hint="end lines with LF or CR LF, not with CR alone",
+            )
+        if line.strip():
+            yield number, line
 
 
-def read_whole(path: Path, *, most: int = MAX_BYTES) -> bytes:
-    """All bytes of a file, unpacked if gzip packed it, without a byte order mark; InputError if more than `most`."""
-    with opened(path) as (file, _):
-        data = file.read(most + 1)
-        if len(data) > most:
-            raise InputError(f"more than {most} bytes", file=str(path), hint="split it, or write one record a line")
-        return _beginning(data, path)
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[tuple[IO[bytes], bool]]:
-    """A file to read, through gzip if its first bytes say so; every way to fail is an InputError."""
-    try:
-        if path.exists() and not path.is_dir() and not path.is_file():  # to open a pipe would wait for a writer
-            raise InputError("not a regular file", file=str(path), hint="name a file")
-        file = path.open("rb")
-    except (OSError, ValueError) as cause:  # ValueError: a NUL in the path
-        raise _unreadable(path, cause) from cause
-    try:
-        with file:
-            packed = file.peek(2)[:2] == b"\x1f\x8b"
-            yield (gzip.GzipFile(fileobj=file) if packed else file), packed  # type: ignore[misc]
-    except (EOFError, gzip.BadGzipFile, zlib.error) as cause:
-        raise InputError(f"damaged gzip: {cause}", file=str(path), hint="fetch or pack the file again") from None
-    except (OSError, UnicodeError) as cause:
-        raise _unreadable(path, cause) from cause
-
-
-def _unreadable(path: Path, cause: Exception) -> InputError:
-    why = getattr(cause, "strerror", None) or cause
-    return InputError(f"cannot be read: {why}", file=str(path), hint="check the path and its permissions")
-
-
-def _beginning(data: bytes, path: Path) -> bytes:
-    for mark, what, hint in _OTHER_KINDS:
-        if data.startswith(mark):
-            raise InputError(what, file=str(path), line=1, hint=hint)
+def whole_file(path: Path) -> bytes:
+    """All bytes of a file, unpacked if gzip packed it, without a byte order mark; InputError if more than MAX_BYTES."""
+    data = read_whole(path, packed=True, hint="split it, or write one record a line")
+    check_beginning(data, path, _OTHER_KINDS)
     return data.removeprefix(_BOM)
-
-
-def _too_much(path: Path, line: int) -> InputError:
-    return InputError(
-        f"unpacks to more than {MOST_UNPACKED} bytes", file=str(path), line=line, hint="unpack it and look at it first"
-    )

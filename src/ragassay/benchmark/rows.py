@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragassay.benchmark.intake import MOST_UNPACKED, Problems, lines_in, opened, read_whole
+from ragassay.benchmark.intake import Problems, lines_in, whole_file
 from ragassay.corpus.jsonl import clean_strings
+from ragassay.corpus.lines import MOST_UNPACKED, opened
 from ragassay.errors import InputError, MissingExtraError, RecordError, UsageError
 from ragassay.records.canonical import load_json
 from ragassay.records.text import clean, shown
@@ -118,7 +119,7 @@ def _json_lines(path: Path, problems: Problems) -> Iterator[Row]:
 
 
 def _json(path: Path, problems: Problems) -> Iterator[Row]:
-    text, undecodable = clean(read_whole(path))
+    text, undecodable = clean(whole_file(path))
     try:
         value = load_json(text)
     except RecordError as error:
@@ -226,7 +227,7 @@ def _records(
 @contextmanager
 def _decoded(path: Path, encoding: str) -> Iterator[tuple[Iterator[str], int, str | None]]:
     """A file as lines of text, how many were passed over before them, and the delimiter that it declares (`sep=;`)."""
-    with opened(path) as (file, packed):
+    with opened(path) as file:
         head = file.read(4)
         if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
             encoding = "utf-16"
@@ -235,7 +236,7 @@ def _decoded(path: Path, encoding: str) -> Iterator[tuple[Iterator[str], int, st
         file.seek(0)
         errors = "surrogateescape" if encoding == "utf-8" else "replace"
         text = io.TextIOWrapper(file, "utf-8-sig" if encoding == "utf-8" else encoding, errors, newline="")
-        lines = _bounded(text, path, packed)
+        lines = _bounded(text, path)
         first = next(lines, "")
         declared = _SEP_LINE.fullmatch(first)
         yield (lines, 1, declared[1]) if declared else (_again(first, lines), 0, None)
@@ -246,11 +247,11 @@ def _again(first: str, rest: Iterator[str]) -> Iterator[str]:
     yield from rest
 
 
-def _bounded(text: io.TextIOWrapper, path: Path, packed: bool) -> Iterator[str]:
-    total = 0
+def _bounded(text: io.TextIOWrapper, path: Path) -> Iterator[str]:
+    total, size = 0, path.stat().st_size
     while line := text.readline(MOST_CELL + 1):
         total += len(line)
-        if len(line) > MOST_CELL or (packed and total > MOST_UNPACKED):
+        if len(line) > MOST_CELL or total > max(MOST_UNPACKED, size):
             raise InputError(
                 f"more than {MOST_CELL} characters in a line" if len(line) > MOST_CELL else "unpacks to far too much",
                 file=str(path),

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragassay.benchmark.cases import CaseReading, HeaderDefaults, Place
 from ragassay.benchmark.gold import Gold, Spot
-from ragassay.benchmark.intake import OnError, Problems, read_whole
+from ragassay.benchmark.intake import OnError, Problems, whole_file
 from ragassay.corpus.jsonl import clean_strings
 from ragassay.errors import InputError
 from ragassay.records.canonical import load_json, parse_value
@@ -41,7 +41,7 @@ def read_squad(
     """
     path = Path(path)
     problems = Problems(on_error)
-    text, lossy = clean(read_whole(path))
+    text, lossy = clean(whole_file(path))
     try:
         value, unpaired = clean_strings(load_json(text))
     except InputError as error:

@@ -38,7 +38,8 @@ PARQUET = ((b"PAR1", "a Parquet file", 'name its format: "parquet"'),)
 def opened(path: Path, *, packed: bool = True) -> Iterator[IO[bytes]]:
     """A regular file to read, through gzip if its first bytes say so; every way to fail is an InputError."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # to open a pipe would wait for a writer
+        kind = stat.S_IFMT(path.stat().st_mode)
+        if kind not in (stat.S_IFREG, stat.S_IFDIR):  # to open a pipe would wait for a writer
             raise InputError("not a regular file", file=str(path), hint="name a file")
         with path.open("rb") as file:
             if packed and file.peek(2)[:2] == GZIP:
@@ -59,30 +60,26 @@ def raw_lines(
     *,
     packed: bool = True,
     kinds: tuple[tuple[bytes, str, str], ...] = (*OTHER_KINDS, *PARQUET),
+    longest: int | None = None,
+    hint: str = "one document a line; split a document of this size into several",
 ) -> Iterator[tuple[int, bytes]]:
     """Number and bytes of every line, blank ones and line ends included.
 
-    A line of more than MAX_BYTES is given to `too_long`, which raises; if it does not, the line is passed over
-    without being held. Raises InputError for a file that cannot be read, is of another kind, or unpacks to too much.
+    A line of more than `longest` bytes (MAX_BYTES) is given to `too_long`, which raises; if it does not, the line is
+    passed over without being held. Raises InputError for a file that cannot be read, is of another kind, or unpacks to too much.
     """
+    longest = MAX_BYTES if longest is None else longest
     with opened(path, packed=packed) as file:
         number = total = 0
-        while line := file.readline(MAX_BYTES + 1):
+        while line := file.readline(longest + 1):
             number += 1
             total += len(line)
             if number == 1:
                 check_beginning(line, path, kinds)
-            if len(line) > MAX_BYTES:
-                too_long(
-                    InputError(
-                        f"a line of more than {MAX_BYTES} bytes",
-                        file=str(path),
-                        line=number,
-                        hint="one document a line; split a document of this size into several",
-                    )
-                )
+            if len(line) > longest:
+                too_long(InputError(f"a line of more than {longest} bytes", file=str(path), line=number, hint=hint))
                 while line and not line.endswith(b"\n"):
-                    line = file.readline(MAX_BYTES + 1)
+                    line = file.readline(longest + 1)
                     total += len(line)
                     _check_total(total, path, number)
                 continue
@@ -104,12 +101,13 @@ def check_beginning(data: bytes, path: Path, kinds: tuple[tuple[bytes, str, str]
             raise InputError(what, file=str(path), line=1, hint=hint)
 
 
+def refuse(error: InputError) -> None:
+    """Raise it: what `raw_lines` is given where a line too long ends the reading."""
+    raise error
+
+
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
     """Number and bytes (without line end) of each line that is not blank; the file must not be packed."""
-
-    def refuse(error: InputError) -> None:
-        raise error
-
     for number, line in raw_lines(path, refuse, packed=False):
         if line.strip():
             yield number, line.rstrip(b"\r\n")
@@ -125,10 +123,10 @@ def decoded(raw: bytes, encoding: str) -> tuple[str, bool]:
         return clean(raw.decode(encoding, errors="replace")).text, True
 
 
-def read_whole(path: Path, *, most: int = MAX_BYTES) -> bytes:
-    """All bytes of a file that is not packed; InputError if there are more than `most`."""
-    with opened(path, packed=False) as file:
+def read_whole(path: Path, *, most: int = MAX_BYTES, packed: bool = False, hint: str = "split it") -> bytes:
+    """All bytes of a file, unpacked only if `packed`; InputError if there are more than `most`."""
+    with opened(path, packed=packed) as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise InputError(f"more than {most} bytes", file=str(path), hint="split it")
+        raise InputError(f"more than {most} bytes", file=str(path), hint=hint)
     return data

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.unit.score.score_material import doc, trace
 
 from ragassay.benchmark import intake
+from ragassay.corpus import lines
 from ragassay.errors import InputError, RagassayError, UsageError
 from ragassay.records.base import PassageId
 from ragassay.records.canonical import canonical_bytes
@@ -129,7 +130,7 @@ def test_hostile_files(tmp_path: Path, data: bytes, words: str) -> None:
 
 
 def test_a_file_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "MOST_UNPACKED", 1000)
+    monkeypatch.setattr(lines, "MOST_UNPACKED", 1000)
     with pytest.raises(InputError, match="unpacks to more than"):
         read_trec_run(written(tmp_path, gzip.compress(b"# comment\n" * 200)), DOCS)
 
