@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,13 +14,12 @@ from ragassay.errors import RagassayError, UsageError
 from ragassay.records.base import Record
 from ragassay.records.canonical import parse_value
 from ragassay.records.text import instant
+from ragassay.records.toml_file import read_toml
 
 if TYPE_CHECKING:
     from ragassay.run.ceiling import Ceiling
 
 FILE_NAME = "ragassay.toml"
-MOST_BYTES = 1024 * 1024
-"""Of a settings file; a larger one is something else."""
 CaseFormat = Literal["ragassay", "trec", "beir", "mteb", "ir_datasets", "squad", "csv", "ragas", "deepeval"]
 Version = Annotated[str, Meta(min_length=1, max_length=512)]
 
@@ -179,15 +177,8 @@ def read_settings(path: Path) -> Settings:
 
 def read_table(path: Path) -> tuple[str, dict[str, Any]]:
     """The text of a settings file and the values in it, unchecked; UsageError if it is no TOML."""
-    text = _read_text(path)
-    try:
-        return text, tomllib.loads(text)
-    except (ValueError, RecursionError) as cause:  # ValueError: TOMLDecodeError, and a number of too many digits
-        line = re.search(r"line (\d+)", str(cause))
-        what = "nested too deeply" if isinstance(cause, RecursionError) else cause
-        raise UsageError(
-            f"not TOML: {what}", file=str(path), line=int(line[1]) if line else None, hint="see toml.io for the syntax"
-        ) from None
+    hint = "`ragassay init` writes one that runs as it is; --config names another"
+    return read_toml(path, what="the settings file", absent=hint)
 
 
 def settings_of(loaded: dict[str, Any], text: str = "", path: Path | None = None) -> Settings:
@@ -205,22 +196,6 @@ def settings_of(loaded: dict[str, Any], text: str = "", path: Path | None = None
         file = "" if path is None else str(path)
         raise UsageError(error.message, file=file, line=line_number, field=error.field, hint=hint) from None
     return settings
-
-
-def _read_text(path: Path) -> str:
-    """The text of a settings file; a byte order mark, as Windows editors write it, is not part of it."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise UsageError(f"more than {MOST_BYTES} bytes", file=str(path), hint="is this the settings file?")
-        return data.decode("utf-8-sig")
-    except FileNotFoundError:
-        raise UsageError(
-            f"there is no {path}", hint="`ragassay init` writes one that runs as it is; --config names another"
-        ) from None
-    except (OSError, UnicodeDecodeError) as cause:
-        raise UsageError(f"cannot be read: {cause}", file=str(path), hint="it must be a UTF-8 text file") from None
 
 
 def _check(settings: Settings) -> None:

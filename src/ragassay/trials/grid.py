@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,10 +16,10 @@ from ragassay.measures import declaration, parse
 from ragassay.records.base import Record
 from ragassay.records.canonical import canonical_bytes, digest_of, parse_value
 from ragassay.records.case import CaseClass
+from ragassay.records.toml_file import read_toml
 from ragassay.score.answer import RUNTIME_MEASURES
 
 MOST_SETTINGS = 1000
-MOST_BYTES = 1024 * 1024
 VARIES = ("system", "segmentation", "run.top_k")
 """Sections and keys that a grid may change: the system and how documents are cut."""
 FIXED = {
@@ -90,14 +89,7 @@ class Declared(NamedTuple):
 
 def read_experiment(path: Path) -> Declared:
     """The experiment that a TOML file declares; UsageError names file, line and field."""
-    text = _read(path)
-    try:
-        loaded = tomllib.loads(text)
-    except (ValueError, RecursionError) as cause:
-        line = re.search(r"line (\d+)", str(cause))
-        raise UsageError(
-            f"not TOML: {cause}", file=str(path), line=int(line[1]) if line else None, hint="see toml.io for the syntax"
-        ) from None
+    text, loaded = read_toml(path, what="the experiment's file", absent=_HINT)
     try:
         if set(loaded) != {"experiment"}:
             other = next((key for key in loaded if key != "experiment"), None)
@@ -110,19 +102,6 @@ def read_experiment(path: Path) -> Declared:
         return Declared(path, section, expand(section))
     except RagassayError as error:
         raise error.at(file=str(path), line=_line_of(text, error.field, error.message)) from None
-
-
-def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise UsageError(f"more than {MOST_BYTES} bytes", file=str(path), hint="is this the experiment's file?")
-        return data.decode("utf-8-sig")
-    except FileNotFoundError:
-        raise UsageError(f"there is no {path}", hint=_HINT) from None
-    except (OSError, UnicodeDecodeError) as cause:
-        raise UsageError(f"cannot be read: {cause}", file=str(path), hint="it must be a UTF-8 text file") from None
 
 
 def _section(given: Any) -> Section:
