@@ -66,7 +66,8 @@ def raw_lines(
     """Number and bytes of every line, blank ones and line ends included.
 
     A line of more than `longest` bytes (MAX_BYTES) is given to `too_long`, which raises; if it does not, the line is
-    passed over without being held. Raises InputError for a file that cannot be read, is of another kind, or unpacks to too much.
+    passed over without being held. Raises InputError for a file that cannot be read, is of another kind, or unpacks
+    to too much.
     """
     longest = MAX_BYTES if longest is None else longest
     with opened(path, packed=packed) as file:

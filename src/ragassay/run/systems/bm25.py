@@ -145,6 +145,18 @@ class Index(Openings):
             for a in one.sources
         )
 
+    def without_repeats(self, hits: Sequence[Hit]) -> tuple[list[Hit], list[tuple[Hit, Hit]]]:
+        """The hits that repeat no better one, and the others, each with the first kept hit that it repeats."""
+        kept: list[Hit] = []
+        dropped: list[tuple[Hit, Hit]] = []
+        for hit in hits:
+            same = next((one for one in kept if self.repeats(hit.number, one.number)), None)
+            if same is None:
+                kept.append(hit)
+            else:
+                dropped.append((hit, same))
+        return kept, dropped
+
     @property
     def identity(self) -> str:
         """The retriever's version: library, form, parameters, words and filters."""

@@ -153,13 +153,8 @@ class _Answering:
 
     def dedup(self, hits: list[Hit]) -> list[Hit]:
         with self.step("dedup", ["lexical"]) as step:
-            kept: list[Hit] = []
-            for hit in hits:
-                same = next((one for one in kept if self.index.repeats(hit.number, one.number)), None)
-                if same is None:
-                    kept.append(hit)
-                else:
-                    step["decisions"].append(self.drop(hit, f"repeats {self.id_of(same)}"))
+            kept, dropped = self.index.without_repeats(hits)
+            step["decisions"] = [self.drop(hit, f"repeats {self.id_of(same)}") for hit, same in dropped]
             step |= {"items_in": self.entries(hits), "items_out": self.entries(kept), "score_direction": "higher"}
         return kept
 

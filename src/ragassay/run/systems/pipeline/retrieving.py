@@ -155,13 +155,9 @@ class Retrieving:
     def dedup(self, hits: list[Hit], iteration: int | None = None) -> list[Hit]:
         """Without what repeats a better one."""
         with self.log.step("dedup", "dedup", None, iteration) as step:
-            kept: list[Hit] = []
-            for hit in hits:
-                same = next((one for one in kept if self.index.repeats(hit.number, one.number)), None)
-                if same is None:
-                    kept.append(hit)
-                else:
-                    step["decisions"] += self.beyond([hit], f"repeats {self.id_of(same)}")
+            kept, dropped = self.index.without_repeats(hits)
+            for hit, same in dropped:
+                step["decisions"] += self.beyond([hit], f"repeats {self.id_of(same)}")
             step |= {"items_in": self.entries(hits), "items_out": self.entries(kept), "score_direction": "higher"}
         return kept
 
