@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bench.page import put_out
 from bench.pipelines import DATA, ROOT, Parts, world_of
 
 from ragassay.assay import Plan, measure, perform, seal
@@ -135,11 +136,7 @@ def main() -> int:
         return 1
     retrievals = {"BM25": LEXICAL} | ({"dense minilm": DENSE} if given.dense else {})
     lines = list(report(given.questions, given.cache, retrievals))
-    print("\n".join(lines))
-    if given.out:
-        mark = "<!-- tables -->"
-        before = given.out.read_text("utf-8").partition(mark)[0] if given.out.exists() else ""
-        given.out.write_text(f"{before}{mark}\n\n" + "\n".join(lines) + "\n", "utf-8")
+    put_out(lines, given.out)
     return 0
 
 

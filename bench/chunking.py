@@ -22,6 +22,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.page import put_out
+
 from ragassay import benchmark
 from ragassay.assay import Frozen, Plan, freeze_corpus, measure, perform, seal
 from ragassay.cli.workspace import Workspace, cases_of, open_workspace, read_documents
@@ -239,11 +241,7 @@ def main() -> int:
         folder = given.work or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
         lines = list(report(world_of(folder, given.claims), given.budgets, fixed))
-    print("\n".join(lines))
-    if given.out:
-        mark = "<!-- tables -->"
-        before = given.out.read_text("utf-8").partition(mark)[0] if given.out.exists() else ""
-        given.out.write_text(f"{before}{mark}\n\n" + "\n".join(lines) + "\n", "utf-8")
+    put_out(lines, given.out)
     return 0
 
 

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.page import put_out
 from bench.pipeline_tables import COLUMNS, Asked, World, survival_lines, table_lines, time_lines
 
 from ragassay import benchmark
@@ -175,11 +176,7 @@ def main() -> int:
         print(f"no data sets in {DATA}: PIPELINES_DATA names their folder", file=sys.stderr)
         return 1
     lines = list(report(given.data, given.questions, given.cache))
-    print("\n".join(lines))
-    if given.out:
-        mark = "<!-- tables -->"
-        before = given.out.read_text("utf-8").partition(mark)[0] if given.out.exists() else ""
-        given.out.write_text(f"{before}{mark}\n\n" + "\n".join(lines) + "\n", "utf-8")
+    put_out(lines, given.out)
     return 0
 
 

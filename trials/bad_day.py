@@ -16,13 +16,11 @@ import asyncio
 import json
 import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +37,7 @@ from ragassay.records.trace import Measurements, TraceContent
 from ragassay.run.progress import Standing
 from ragassay.run.systems.http import HttpSystem
 from ragassay.store import Store
-from trials.lives import ROOT, TrialError, promise
+from trials.lives import TrialError, promise, server
 
 AT_ONCE = 16
 MOST_RATIO = 1.10
@@ -48,23 +46,9 @@ MOST_MB = 160
 Figures = list[tuple[str, str]]
 
 
-@contextmanager
-def service(seed: int) -> Iterator[int]:
+def service(seed: int) -> AbstractContextManager[int]:
     """The faulty service in a process of its own; its port."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.unit.run.faulty", "--seed", str(seed)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout
-        assert process.stdin
-        try:
-            yield int(process.stdout.readline())
-        finally:
-            process.stdin.close()
-            process.wait(10)
+    return server("tests.unit.run.faulty", "--seed", str(seed))
 
 
 class Watch:

@@ -47,11 +47,10 @@ def promise(held: bool, what: str) -> None:
 
 
 @contextmanager
-def server() -> Iterator[int]:
-    """A counting server in a process of its own; its port."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "trials.server"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+def server(*module: str) -> Iterator[int]:
+    """A server (the counting one, or another module with its arguments) in a process of its own; its port."""
+    command = [sys.executable, "-m", *(module or ("trials.server",))]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         assert process.stdin
         try:
