@@ -83,6 +83,20 @@ def column(estimates: Sequence[Estimate], measure: str, class_: str, *, step: st
     return Column(found[0] if found else None, place)
 
 
+def pessimistic(one: Estimate | None, rule: Choice) -> float | None:
+    """The value by which a setting is compared: questions that are missing or in error count at their worst.
+
+    None if there is no value, or if what those questions could have scored is not bounded.
+    """
+    if one is None or one.value is None:
+        return None
+    if not one.missing + one.error:
+        return one.value
+    if one.bounds is None:
+        return None
+    return one.bounds.low if rule.direction == "higher" else one.bounds.high
+
+
 def values(store: Store, table: ScoreTable, measure: str, step: str | None) -> dict[str, float]:
     """Question -> its mean over repeats, where all repeats have a value."""
     found: dict[str, list[float | None]] = defaultdict(list)
@@ -124,7 +138,7 @@ class Chosen(NamedTuple):
 def choose(
     rule: Choice, numbers: Sequence[float | None], by_question: Sequence[Mapping[str, float]], cases: Sequence[Case]
 ) -> Chosen:
-    """The best number; of equal ones the first declared. The others are compared question by question.
+    """The best number (see `pessimistic`); of equal ones the first declared. Others are compared question by question.
 
     `numbers` and `by_question` are in the order of the settings; None is no value. Two-sided sign-flip test,
     family-wise over all comparisons, questions of one cluster flipped together. Chosen on the same questions that it

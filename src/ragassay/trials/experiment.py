@@ -23,7 +23,7 @@ from ragassay.run.executing import job_digest
 from ragassay.run.journal import Journal
 from ragassay.seal import Sealed
 from ragassay.store import Store
-from ragassay.trials.choice import Chosen, choose, column, list_step, values
+from ragassay.trials.choice import Chosen, choose, column, list_step, pessimistic, values
 from ragassay.trials.grid import Declared, Setting
 from ragassay.trials.sharing import Sharing, keep_apart
 from ragassay.trials.split import Split
@@ -201,7 +201,7 @@ def _finish(
     last: Ready,
 ) -> Result:
     found = [column(one.estimates, choice.measure, choice.class_, step=choice.step, last=one.last_list) for one in rows]
-    numbers = [None if one.estimate is None else one.estimate.value for one in found]
+    numbers = [pessimistic(one.estimate, choice) for one in found]
     by_question = [
         values(store, store.get_record(ScoreTable, row.tried.scores), choice.measure, one.step)
         for row, one in zip(rows, found, strict=True)

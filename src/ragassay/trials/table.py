@@ -136,6 +136,8 @@ def sentences(result: Result) -> list[str]:
     said.append(
         f"chosen: {record.chosen + 1}, {best.label} ({better} {rule.measure} on {class_name(rule.class_)} questions)"
     )
+    if any(one.failures for one in result.rows):
+        said.append("questions that failed count at their worst in the choice; the table shows the mean of the others")
     if record.tied:
         said.append(f"tied with it: {_places(record.tied)}; the one declared first was taken")
     apart = [one for one in record.not_told_apart if one not in record.tied]

@@ -8,7 +8,8 @@ from ragassay.errors import UsageError
 from ragassay.records.base import QueryId
 from ragassay.records.case import Case
 from ragassay.records.experiment import Choice
-from ragassay.trials.choice import choice_of, choose
+from ragassay.records.score import Bounds, Estimate, Population
+from ragassay.trials.choice import choice_of, choose, pessimistic
 from ragassay.trials.grid import Section
 
 RULE = Choice(measure="ndcg@5", class_="answerable", direction="higher")
@@ -26,6 +27,24 @@ def test_the_best_number_is_chosen_and_the_first_of_equal_ones() -> None:
     # All 2^8 sign patterns of eight equal differences: only the two with one sign are as large.
     assert found.p == {0: pytest.approx(2 / 256), 2: 1.0}
     assert found.not_told_apart(0.95) == (2,)
+
+
+def test_a_setting_does_not_win_by_failing_on_what_is_hard() -> None:
+    whole = measured(0.6, scored=8, error=0, bounds=None)
+    # Four questions of 1.0 and four failures: between 4/8 and 8/8, so worse than 0.6 until somebody knows better.
+    partly = measured(1.0, scored=4, error=4, bounds=Bounds(low=0.5, high=1.0))
+    assert (pessimistic(whole, RULE), pessimistic(partly, RULE)) == (0.6, 0.5)
+    lower = Choice(measure="false_refusal", class_="answerable", direction="lower")
+    assert pessimistic(measured(0.0, scored=4, error=4, bounds=Bounds(low=0.0, high=0.5)), lower) == 0.5
+    assert pessimistic(measured(1.0, scored=4, error=4, bounds=None), RULE) is None
+    assert pessimistic(None, RULE) is None
+
+
+def measured(value: float, *, scored: int, error: int, bounds: Bounds | None) -> Estimate:
+    return Estimate(
+        measure="ndcg@5", population=Population(class_="answerable"), aggregation="macro", status="value", value=value,
+        attempted=scored + error, scored=scored, undefined=0, missing=0, error=error, bounds=bounds,
+    )  # fmt: skip
 
 
 def test_lower_is_better_where_the_measure_says_so() -> None:
