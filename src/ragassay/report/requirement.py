@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from ragassay.errors import UsageError
 from ragassay.measures import parse
@@ -82,6 +83,11 @@ def require(
     """
     if at_least is None and at_most is None:
         raise UsageError("a requirement needs a limit", hint="at_least=0.8, at_most=0.1, or both")
+    for name, limit in (("at_least", at_least), ("at_most", at_most)):
+        if limit is not None and not math.isfinite(limit):  # nothing is on the wrong side of NaN
+            raise UsageError(f"{name} is {limit}, which is no limit", field=name, hint="a finite number")
+    if side not in get_args(Side):
+        raise UsageError(f"side is {side!r}", field="side", hint=f"one of {', '.join(get_args(Side))}")
     rows = _rows(card, measure, class_, step)
     bad, held = [], []
     for row in rows:
