@@ -12,7 +12,7 @@ from ragassay.corpus import align
 from ragassay.corpus.access import reference
 from ragassay.corpus.fold import fold
 from ragassay.records.base import Instant, PassageId
-from ragassay.records.document import CorpusEntry, Document, DocumentRef, Passage, Span, Transform
+from ragassay.records.document import Document, DocumentRef, Passage, Span, Transform
 from ragassay.records.text import valid_at
 from ragassay.records.trace import Resolution
 
@@ -65,11 +65,8 @@ class Resolver:
         grouped: dict[tuple[str, str], list[Document]] = defaultdict(list)
         self._class_of: dict[DocumentRef, int] = {}
         for one in documents:
-            entry: CorpusEntry = one.entry()
             self._by_id[one.document_id].append(one)
-            # Documents of which no text is known are not equal: only their ids tell them apart.
-            key = (entry.text_digest, entry.auth_digest) if one.text.strip() else (one.document_id, one.version)
-            grouped[key].append(one)
+            grouped[one.sameness()].append(one)
         self._classes = [_Class(members[0].text, tuple(members)) for members in grouped.values()]
         for number, one_class in enumerate(self._classes):
             self._class_of.update(dict.fromkeys(map(reference, one_class.members), number))

@@ -61,6 +61,16 @@ class Document(Record, frozen=True, kw_only=True):
         require(in_order(self.valid_from, self.valid_until), "valid_until is before valid_from")
         require(self.raw is None or is_digest(self.raw), "raw must be a digest")
 
+    def sameness(self) -> tuple[str, str]:
+        """Equal for two documents of equal text and authorization.
+
+        Documents of which no text is known are not equal: only their ids tell them apart.
+        """
+        if not self.text.strip():
+            return self.document_id, self.version
+        entry = self.entry()
+        return entry.text_digest, entry.auth_digest
+
     def entry(self) -> CorpusEntry:
         """What the corpus digest covers of this document."""
         about = {

@@ -69,9 +69,7 @@ class World:
     def _add(self, documents: Iterable[Document]) -> None:
         classes: dict[tuple[str, str], int] = {}
         for one in documents:
-            entry = one.entry()
-            # Documents of which no text is known are not equal: only their ids tell them apart.
-            key = (entry.text_digest, entry.auth_digest) if one.text.strip() else (one.document_id, one.version)
+            key = one.sameness()
             if key not in classes:
                 classes[key] = len(self._documents)
                 self._documents.append(one)

@@ -7,13 +7,14 @@ No clock, no global state.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from ragassay.stats.cores import cores
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -181,7 +182,10 @@ def _by_blocks(work: Callable[[int, int], Found], total: int, block: int, thread
     """The work on [0, total) block by block, in order, on several threads: numpy lets go of the interpreter."""
     lows = range(0, total, block)
     highs = [*lows[1:], total]
-    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+    if len(lows) == 1:
+        yield work(0, total)
+        return
+    with ThreadPoolExecutor(min(threads or cores(), len(lows) or 1)) as pool:
         yield from pool.map(work, lows, highs)
 
 

@@ -5,7 +5,6 @@ A query may stand in several places of the file: its parts are put together agai
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -22,6 +21,7 @@ from ragassay.measures.trec.ranks import Block, Judged, Precision, Ranked, rank
 from ragassay.measures.trec.scan import first_fields, scan
 from ragassay.measures.trec.source import PIECE, Range, Source
 from ragassay.measures.trec.texts import PAD, changes, keep_freed_memory
+from ragassay.stats.cores import cores
 
 Progress = Callable[[int, int], None]
 Part_ = TypeVar("Part_")
@@ -120,7 +120,7 @@ def in_order(
 
     Only a few parts are in work at once, so that memory stays flat.
     """
-    workers = threads or min(8, _cores())
+    workers = threads or min(8, cores())
     if workers == 1 or not many:
         for part in parts:
             yield work(part)
@@ -155,11 +155,6 @@ class _Told:
     def __call__(self, part: Part) -> None:
         self.done += sum(one.end - one.start for one in part.ranges)
         self.progress(self.done, self.size)
-
-
-def _cores() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else (os.cpu_count() or 1)
 
 
 def _piece(source: Source, part: Part, labels: Labels, precisions: tuple[Precision, ...], strict: bool) -> Piece:
