@@ -76,11 +76,6 @@ class Resolver:
             self._passages[passage.passage_id] = passage
             self._by_text[passage.text.strip()].append(passage)
 
-    def equivalents(self, document_id: str, version: str) -> tuple[DocumentRef, ...]:
-        """All documents of equal text and equal authorization, in corpus order; empty if there is no such document."""
-        number = self._class_of.get(DocumentRef(document_id=document_id, version=version))  # type: ignore[arg-type]
-        return () if number is None else tuple(map(reference, self._classes[number].members))
-
     def versions(self, document_id: str, version: str | None = None) -> tuple[DocumentRef, ...]:
         """All versions of a document, or the one that is named, in corpus order."""
         every = self._by_id.get(document_id, ())
