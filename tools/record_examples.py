@@ -153,6 +153,11 @@ def scores() -> dict[str, Record]:
         interval=Interval(low=0.25, high=0.75, level=0.95, method="bootstrap-t", clusters=6),
         bounds=Bounds(low=0.3, high=0.8), reasons={"timeout": 1, "unlabelled": 3}, coarse=0,
     )  # fmt: skip
+    area = Estimate(
+        measure="retrieval_auroc", population=Population(class_="answerability"), aggregation="set", status="value",
+        attempted=7, scored=5, undefined=0, missing=2, error=0, value=0.75, numerator=4.5, denominator=6.0,
+        reasons={"no_confidence": 2}, unit="ratio",
+    )  # fmt: skip
     fate = FactFate(
         query_id="q", repeat=0, fact_id="owner", required=True, fate="lost_whole", steps=("fuse",), found_at=("bm25",)
     )
@@ -170,7 +175,8 @@ def scores() -> dict[str, Record]:
         label="supported", spans=(Span(document_id="d", version="1", start=0, end=3),), judge_repeat=0,
     )  # fmt: skip
     return {
-        "observation-value": value, "observation-missing": missing, "estimate": estimate, "factfate": fate,
+        "observation-value": value, "observation-missing": missing, "estimate": estimate, "estimate-set": area,
+        "factfate": fate,
         "survivalrow": row, "scoretable": table, "judgeidentity": judge, "judgement": verdict,
     }  # fmt: skip
 

@@ -7,7 +7,6 @@ from typing import Literal
 import msgspec
 
 from ragassay.records.base import Digest, QueryId, Record, require
-from ragassay.records.case import CaseClass
 from ragassay.records.document import Count, Name
 
 Status = Literal["value", "undefined", "missing", "error"]
@@ -56,10 +55,17 @@ class Observation(Record, frozen=True, kw_only=True):
         _check_status(self.status, self.value, self.reason)
 
 
+PopulationClass = Literal[
+    "answerable", "unanswerable", "multi_hop", "adversarial", "cross_tenant", "answerability"
+]  # fmt: skip
+"""A class of cases; or *answerability*: questions that may be answered against those that may not, of whatever class,
+for what tells the two apart. It is a comparison of two groups, never a mean over both."""
+
+
 class Population(Record, frozen=True, kw_only=True):
     """Which questions a number is about. Different populations are never pooled."""
 
-    class_: CaseClass = msgspec.field(name="class")
+    class_: PopulationClass = msgspec.field(name="class")
     slice: Name | None = None
 
     def __str__(self) -> str:
@@ -81,7 +87,8 @@ class Estimate(Record, frozen=True, kw_only=True):
 
     measure: Name
     population: Population
-    aggregation: Literal["macro", "micro", "median", "p95", "p99", "sum"]
+    aggregation: Literal["macro", "micro", "median", "p95", "p99", "sum", "set"]
+    """*set*: a figure of all questions of the population together, such as an area under a curve; no mean over them."""
     status: Status
     attempted: Count
     scored: Count
@@ -166,3 +173,7 @@ class ScoreTable(Record, frozen=True, kw_only=True):
     survival: Digest
     """Blob: JSON lines of SurvivalRow (zstd)."""
     questions: Count
+    judged: dict[str, Digest] = {}
+    """Judge, as `by=NAME` says it -> record of the JudgementSet that was read."""
+    calibrations: dict[str, Digest] = {}
+    """Judge -> record of the Calibration of that very identity, where there was one; no other judge satisfies a rule."""
