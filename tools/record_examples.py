@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from judgement_examples import judgements
+
 from ragassay.records.base import Record
 from ragassay.records.canonical import digest_bytes
 from ragassay.records.case import NATIVE_RUBRIC, Benchmark, Case, CaseLine, Fact, Relevant
@@ -208,4 +210,4 @@ def measured() -> dict[str, Record]:
 
 def examples() -> dict[str, Record]:
     """All, by name."""
-    return odd() | benchmark() | protocol() | scores() | experiments() | measured()
+    return odd() | benchmark() | protocol() | scores() | experiments() | measured() | judgements(_of)

@@ -8,9 +8,10 @@ import msgspec
 
 from ragassay.records.base import Digest, Instant, Record
 from ragassay.records.case import Benchmark, Case, CaseLine
+from ragassay.records.decision import Decision, QuestionVerdict, Review
 from ragassay.records.document import Corpus, CorpusEntry, Document, Passage, Segmentation, SkippedLine
 from ragassay.records.experiment import Experiment
-from ragassay.records.judgement import JudgeIdentity, Judgement
+from ragassay.records.judgement import AnswerClaims, Calibration, JudgeIdentity, Judgement, JudgementSet, JudgeWork
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
 from ragassay.records.score import Estimate, FactFate, Observation, ScoreTable, SurvivalRow
 from ragassay.records.shape import SAFE_INTEGER, fields_of
@@ -20,9 +21,11 @@ from ragassay.records.trace import Measurements, Trace, TraceContent
 RECORDS: dict[str, type[Record]] = {
     kind.__name__.lower(): kind
     for kind in (
-        Benchmark, Case, CaseLine, Corpus, CorpusEntry, Document, Envelope, Estimate, Experiment, FactFate,
-        JudgeIdentity, Judgement, Measurements, Observation, Passage, Policy, Protocol, Run, Scoring, ScoreTable,
-        Segmentation, SkippedLine, Subject, SurvivalRow, Trace, TraceContent,
+        Decision, QuestionVerdict, Review,
+        AnswerClaims, Benchmark, Calibration, Case, CaseLine, Corpus, CorpusEntry, Document, Envelope, Estimate,
+        Experiment, FactFate, JudgeIdentity, Judgement, JudgementSet, JudgeWork, Measurements, Observation, Passage,
+        Policy, Protocol, Run, Scoring, ScoreTable, Segmentation, SkippedLine, Subject, SurvivalRow, Trace,
+        TraceContent,
     )
 }  # fmt: skip
 """Name as `ragassay schema NAME` takes it -> record."""

@@ -176,4 +176,4 @@ class ScoreTable(Record, frozen=True, kw_only=True):
     judged: dict[str, Digest] = {}
     """Judge, as `by=NAME` says it -> record of the JudgementSet that was read."""
     calibrations: dict[str, Digest] = {}
-    """Judge -> record of the Calibration of that very identity, where there was one; no other judge satisfies a rule."""
+    """Judge -> Calibration of that very identity, where there was one; no other judge satisfies a rule."""

@@ -11,8 +11,10 @@ from typing import Literal, NamedTuple
 
 from ragassay.records.base import Record
 from ragassay.records.case import Benchmark, Case
+from ragassay.records.decision import Decision, QuestionVerdict, Review
 from ragassay.records.document import Corpus, CorpusEntry, Document, Passage, Segmentation, SkippedLine
 from ragassay.records.experiment import Experiment
+from ragassay.records.judgement import AnswerClaims, Calibration, JudgeIdentity, Judgement, JudgementSet, JudgeWork
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
 from ragassay.records.score import Estimate, FactFate, Observation, ScoreTable, SurvivalRow
 from ragassay.records.trace import Measurements, TraceContent
@@ -46,11 +48,21 @@ def _lines(kind: type[Record]) -> Target:
 BYTES = Target("bytes")
 FIELDS: dict[type[Record], dict[str, Target]] = {
     Benchmark: {"blob": _lines(Case)},
+    Calibration: {"judge": _record(JudgeIdentity), "people": _lines(Judgement), "judged": _record(JudgementSet)},
     Case: {"raw": BYTES},
     Corpus: {"blob": _lines(Document), "skipped": _lines(SkippedLine)},
+    Decision: {"policy": _record(Policy), "questions": _lines(QuestionVerdict), "reference": _record(ScoreTable)},
     Document: {"raw": BYTES},
+    JudgementSet: {
+        "judge": _record(JudgeIdentity),
+        "claims": _lines(AnswerClaims),
+        "judgements": _lines(Judgement),
+        "work": _lines(JudgeWork),
+        "supersedes": _record(JudgementSet),
+    },
     Measurements: {"raw": BYTES},
     Protocol: {"subject": _record(Subject), "scoring": _record(Scoring), "policy": _record(Policy)},
+    Review: {"candidate": _record(ScoreTable), "baseline": _record(ScoreTable)},
     Run: {
         "subject": _record(Subject),
         "protocol": _record(Protocol),
@@ -88,6 +100,17 @@ def links_of(record: Record) -> Iterator[Link]:
     if isinstance(record, Protocol):
         for role, digest in sorted(record.objects.items()):
             yield Link(f"objects.{role}", digest, _record(OBJECTS[role]))
+    if isinstance(record, ScoreTable):
+        for name, digest in sorted(record.judged.items()):
+            yield Link(f"judged.{name}", digest, _record(JudgementSet))
+        for name, digest in sorted(record.calibrations.items()):
+            yield Link(f"calibrations.{name}", digest, _record(Calibration))
+    if isinstance(record, Decision):
+        for side in ("candidate", "baseline"):
+            arm = getattr(record, side)
+            if arm is not None:
+                yield Link(f"{side}.run_record", arm.run_record, _record(Run))
+                yield Link(f"{side}.scores", arm.scores, _record(ScoreTable))
     if isinstance(record, Experiment):
         for number, one in enumerate(record.tried):
             yield Link(f"tried[{number}].subject", one.subject, _record(Subject))

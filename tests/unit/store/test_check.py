@@ -310,7 +310,8 @@ CONTENT = {
     ("Run", "content"), ("ScoreTable", "content"), ("Experiment", "benchmark"),
     ("TraceContent", "redaction"), ("CorpusEntry", "text_digest"), ("CorpusEntry", "auth_digest"),
     ("CorpusEntry", "meta_digest"), ("Observation", "evidence_ref"), ("Judgement", "judge"),
-    ("JudgeIdentity", "prompt"),
+    ("JudgeIdentity", "prompt"), ("JudgeIdentity", "schema"), ("JudgementSet", "run"), ("JudgementSet", "content"),
+    ("AnswerClaims", "answer"),
 }  # fmt: skip
 
 
