@@ -14,8 +14,8 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 Side = Literal["baseline", "candidate", "both"]
 Artefact = Literal[
     "document_text", "document_added", "document_removed", "document_acl", "document_metadata", "parser",
-    "segmentation", "benchmark", "embedder", "index", "retriever", "filter", "fusion", "reranker", "rewrite", "prompt",
-    "assembly", "generator", "system", "versions", "history", "seed", "as_of", "top_k", "repeats", "timeout",
+    "segmentation", "benchmark", "embedder", "index", "retriever", "filter", "fusion", "reranker", "dedup", "rewrite",
+    "prompt", "assembly", "generator", "system", "versions", "history", "seed", "as_of", "top_k", "repeats", "timeout",
     "redaction", "resolution", "measure", "threshold", "judge", "policy",
 ]  # fmt: skip
 """What can change between two runs; each kind is told from every other."""
@@ -139,7 +139,7 @@ class StepChange(Record, frozen=True, kw_only=True):
     """Keys in which both arms have the step."""
     same: Count
     first: Count
-    """Its output differs though everything upstream is the same: the change begins here."""
+    """Its output differs though what came in is the same: the change begins here."""
     downstream: Count
     """Its output differs, and something upstream differs as well."""
     only_baseline: Count = 0
@@ -160,7 +160,9 @@ class NewLoss(Record, frozen=True, kw_only=True):
     """The first steps that lost it now and not before; empty: never found now."""
     fate: Literal["lost_whole", "lost_in_parts", "never_found", "between", "unknown"]
     upstream_same: bool = False
-    """Every step before gave the same output in both arms."""
+    """What came into the steps that lost it is the same in both arms (of one never found: the question)."""
+    moved: tuple[str, ...] = ()
+    """Steps on the way to the context whose output differs though what came in is the same: there the change begins."""
     blamed: tuple[Artefact, ...] = ()
     silent: bool = False
 
