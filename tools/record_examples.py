@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gate_examples import decided
 from judgement_examples import judgements
 
 from ragassay.records.base import Record
@@ -210,4 +211,5 @@ def measured() -> dict[str, Record]:
 
 def examples() -> dict[str, Record]:
     """All, by name."""
-    return odd() | benchmark() | protocol() | scores() | experiments() | measured() | judgements(_of)
+    known = odd() | benchmark() | protocol() | scores() | experiments() | measured() | judgements(_of)
+    return known | decided(_of)

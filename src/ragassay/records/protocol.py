@@ -9,7 +9,12 @@ from msgspec import Meta
 from ragassay.records.base import Digest, Instant, Metadata, Record, require
 from ragassay.records.canonical import digest_of
 from ragassay.records.document import Count, Name
+from ragassay.records.policy import Policy
 from ragassay.records.text import is_instant
+
+__all__ = [
+    "Envelope", "PaceEvent", "Package", "Policy", "Protocol", "Run", "Scoring", "Stated", "Subject", "SystemIdentity",
+]  # fmt: skip
 
 
 class Stated(Record, frozen=True, kw_only=True):
@@ -76,18 +81,14 @@ class Scoring(Record, frozen=True, kw_only=True):
     """Of confidence intervals."""
     ties: Name
     judges: tuple[Name, ...] = ()
+    """Whose judgements are read, as `by=NAME` says it; a measure without `by` is taken for each of them."""
+    judge_thresholds: dict[str, float] = {}
+    """Judge -> the least score of *supported*, in place of the judge's own."""
     abstention_rules: tuple[str, ...] = ()
     """Regular expressions: an answer that matches one counts as abstained where the system names no outcome."""
 
     def __post_init__(self) -> None:
         require(bool(self.measures), "measures is empty: nothing would be scored")
-
-
-class Policy(Record, frozen=True, kw_only=True):
-    """Third layer: what would be decided. Without rules nothing can pass."""
-
-    name: Name
-    rules: tuple[Name, ...] = ()
 
 
 class Protocol(Record, frozen=True, kw_only=True):

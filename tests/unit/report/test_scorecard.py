@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.report import sample
 
+from ragassay.records.policy import Rule
 from ragassay.records.protocol import Policy
 from ragassay.records.trace import Answer
 from ragassay.report import build, to_json
@@ -79,9 +80,8 @@ def test_no_question_at_all_is_not_a_pass() -> None:
 
 
 def test_rules_without_a_gate_are_not_decided() -> None:
-    assert build(sample.material(policy=Policy(name="strict", rules=("r",)))).verdict.lead.startswith(
-        "Not decided: policy"
-    )
+    strict = Policy(name="strict", rules=(Rule(measure="recall@20", at_least=0.5),))
+    assert build(sample.material(policy=strict)).verdict.lead.startswith("Not decided: policy")
 
 
 def test_fates_add_up_to_the_facts_and_steps_keep_their_order(card: Scorecard) -> None:

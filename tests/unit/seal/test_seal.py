@@ -14,6 +14,7 @@ from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of, digest_set, digest_text
 from ragassay.records.case import EXTERNAL_RUBRIC, Benchmark, Case, Evidence
 from ragassay.records.document import Corpus, Document, Passage, Segmentation, Span
+from ragassay.records.policy import Rule
 from ragassay.records.protocol import Policy, Protocol, Run, Scoring, Stated, Subject, SystemIdentity
 from ragassay.records.trace import Measurements, TraceContent
 from ragassay.redact import Redaction
@@ -142,7 +143,7 @@ def test_equal_content_gives_an_equal_digest_here_and_elsewhere(made: Made, tmp_
 def test_a_new_scoring_or_policy_leaves_the_subject_alone(made: Made) -> None:
     first = made.freeze().protocol
     scored = made.freeze(scoring=msgspec.structs.replace(SCORING, hold=0.5)).protocol
-    decided = made.freeze(policy=Policy(name="strict", rules=("recall@10 >= 0.8",))).protocol
+    decided = made.freeze(policy=Policy(name="strict", rules=(Rule(measure="recall@10", at_least=0.8),))).protocol
     assert first.subject == scored.subject == decided.subject
     assert len({digest_of(one) for one in (first, scored, decided)}) == 3
     moved = made.freeze(subject=msgspec.structs.replace(made.subject, top_k=6)).protocol

@@ -17,10 +17,12 @@ from hypothesis import strategies as st
 
 from ragassay.errors import IntegrityError, RecordError, StoreError
 from ragassay.records.document import Document
+from ragassay.records.policy import Rule
 from ragassay.records.protocol import Policy
 from ragassay.store import Ref, Store
 from ragassay.store.lines import unpack
 
+RULE = Rule(measure="recall@20", at_least=0.8)
 HELLO = "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"  # FIPS 180-4 of b"hello"
 
 
@@ -65,9 +67,9 @@ def test_nothing_is_left_behind_in_tmp(store: Store) -> None:
 
 
 def test_records(store: Store) -> None:
-    digest = store.put_record(Policy(name="p", rules=("r",)))
-    assert store.get(digest) == b'{"name":"p","rules":["r"]}'
-    assert store.get_record(Policy, digest) == Policy(name="p", rules=("r",))
+    digest = store.put_record(Policy(name="p", rules=(RULE,)))
+    assert store.get(digest) == b'{"name":"p","rules":[{"at_least":0.8,"measure":"recall@20"}]}'
+    assert store.get_record(Policy, digest) == Policy(name="p", rules=(RULE,))
     with pytest.raises(RecordError) as caught:
         store.get_record(Document, digest)
     assert digest in caught.value.file
