@@ -23,9 +23,10 @@ from ragassay.records.case import Turn
 from ragassay.run.account import Account, account_of
 from ragassay.run.contract import Reply, Request
 from ragassay.run.pace import Conditions, Pace
-from ragassay.run.systems.chat import ChatSystem, Texts
+from ragassay.run.systems.chat import ChatSystem
 from ragassay.run.systems.pipeline.outcome import OUTCOMES
 from ragassay.run.systems.pipeline.system import PipelineSystem
+from ragassay.run.systems.retrieved import Texts
 
 SERVER = ROOT / "tools" / "model_server.py"
 HISTORY = (

@@ -15,7 +15,7 @@ from ragassay.errors import RagassayError, UsageError
 from ragassay.extensions import extension_names, load_extension, unknown_name
 from ragassay.records.base import Instant
 from ragassay.run import System
-from ragassay.run.systems.chat import TRANSPORT, ChatSystem, Texts
+from ragassay.run.systems.chat import TRANSPORT, ChatSystem
 from ragassay.run.systems.command import CommandSystem
 from ragassay.run.systems.extension import ADAPTERS, ExtensionSystem
 from ragassay.run.systems.haystack import HaystackSystem
@@ -28,6 +28,7 @@ from ragassay.run.systems.pipeline.system import PipelineSystem
 from ragassay.run.systems.python import PythonSystem, load_callable
 from ragassay.run.systems.reference import ReferenceSystem
 from ragassay.run.systems.replay import ReplaySystem
+from ragassay.run.systems.retrieved import Texts
 from ragassay.traces.run_file import RunFormat
 
 GIVEN = frozenset({"function", "clock", "own_loop", "folder", "as_of", "kind", "texts", "target", "retrieval",

@@ -155,6 +155,7 @@ class Reply:
     value: Any = None
     """Anything; `normalise` makes a trace of it."""
     failure: Failure | None = None
+    """Of the whole question. Of a `value` beside it, `steps` are kept: what was finished before."""
     detail: str | None = None
     """Free text about the failure; a measurement, never content."""
     attempts: tuple[Attempt, ...] = ()

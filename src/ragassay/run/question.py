@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+import msgspec
+
 from ragassay.errors import RagassayError
 from ragassay.records.canonical import digest_bytes, digest_of
 from ragassay.records.text import clean
@@ -21,7 +23,7 @@ from ragassay.run.journal import Finished, Key
 from ragassay.run.normalise import Normalised, failed, normalise
 from ragassay.run.reading import InvalidResponseError, plain_value
 from ragassay.run.replaying import replayed
-from ragassay.run.threads import CallEndedError, words_of
+from ragassay.run.threads import CallEndedError, name_of, words_of
 from ragassay.run.world import World
 
 _LONGEST_DETAIL = 2000
@@ -86,7 +88,7 @@ class Questioner:
         error = task.exception()
         if error is not None:
             return Reply(
-                failure=Failure(cause="exception", code=_code(error)), detail=f"{_code(error)}: {words_of(error)}"
+                failure=Failure(cause="exception", code=name_of(error)), detail=f"{name_of(error)}: {words_of(error)}"
             )
         found = task.result()
         return found if isinstance(found, Reply) else Reply(value=found)
@@ -128,12 +130,23 @@ class Questioner:
     def _normalise(
         self, key: Key, request: Request, reply: Reply, secrets: tuple[str, ...], counts: dict[str, int]
     ) -> tuple[Normalised, Any]:
-        """The trace of a reply, and the value that it was made of."""
-        if reply.failure is not None:
-            content = failed(reply.failure, request, repeat=key[1], redaction=self._redaction.digest)
+        """The trace of a reply, and the value that it was made of; of a failed one, the steps that it finished."""
+        if reply.failure is None:
+            return self._of_value(key, request, reply.value, secrets, counts)
+        content = failed(reply.failure, request, repeat=key[1], redaction=self._redaction.digest)
+        finished = reply.value.get("steps") if isinstance(reply.value, Mapping) else None
+        if not finished:
             return Normalised(content, {}), None
+        made, value = self._of_value(key, request, {"steps": finished}, secrets, counts)
+        if made.content.failure is not None:  # they cannot be read: what failed first is what is told
+            return Normalised(content, {}), None
+        return made._replace(content=msgspec.structs.replace(made.content, failure=reply.failure)), value
+
+    def _of_value(
+        self, key: Key, request: Request, given: Any, secrets: tuple[str, ...], counts: dict[str, int]
+    ) -> tuple[Normalised, Any]:
         try:
-            value = plain_value(reply.value)
+            value = plain_value(given)
         except InvalidResponseError as wrong:
             return Normalised(self._invalid(key, request, wrong.field), {}, detail=str(wrong)), None
         value, found = self._redaction.value(value)
@@ -188,11 +201,6 @@ def _forget(task: asyncio.Task[Any]) -> None:
     """Take the outcome of an abandoned task, so that nobody complains that it was never read."""
     if not task.cancelled():
         task.exception()
-
-
-def _code(error: BaseException) -> str:
-    """The class name of an exception, fit for a record."""
-    return clean(error.kind if isinstance(error, CallEndedError) else type(error).__name__).text[:_LONGEST_CODE]
 
 
 def _short(text: str | None) -> str | None:

@@ -11,6 +11,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from ragassay.records.text import clean
+
+_LONGEST_NAME = 256
+
 
 class CallEndedError(Exception):
     """Foreign code raised something that may not pass through a future (SystemExit, StopIteration, ...)."""
@@ -18,6 +22,11 @@ class CallEndedError(Exception):
     def __init__(self, cause: BaseException) -> None:
         super().__init__(words_of(cause))
         self.kind = type(cause).__name__
+
+
+def name_of(error: BaseException) -> str:
+    """The class name of an exception, fit for a record."""
+    return clean(error.kind if isinstance(error, CallEndedError) else type(error).__name__).text[:_LONGEST_NAME]
 
 
 def words_of(error: BaseException) -> str:

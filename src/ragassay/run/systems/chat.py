@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import msgspec
 
-from ragassay.corpus import Resolver
 from ragassay.errors import UsageError
-from ragassay.records.base import Instant, Metadata
+from ragassay.records.base import Metadata, StepId
 from ragassay.records.canonical import canonical_bytes, digest_of
 from ragassay.records.case import Outcome
-from ragassay.records.document import Document, Passage
 from ragassay.records.protocol import Stated, SystemIdentity
-from ragassay.records.trace import PASS_KINDS, SOURCE_KINDS, Failure, Item, Trace
+from ragassay.records.trace import Failure
 from ragassay.run.clock import SYSTEM_CLOCK
-from ragassay.run.contract import ContextItem, Entry, Reply, Request, Response, StepIn, System
+from ragassay.run.contract import Entry, Reply, Request, Response, StepIn, System
 from ragassay.run.normalise import item_id
 from ragassay.run.pace import Conditions
 from ragassay.run.reading import InvalidResponseError, plain_value, read_response
 from ragassay.run.systems.completions import Completions
 from ragassay.run.systems.pipeline.outcome import AnswerForm, AnswerFormError
-from ragassay.run.systems.prompt import Assembled, Assembly, Prompt, Text, last_turns
+from ragassay.run.systems.prompt import Assembled, Assembly, Prompt, last_turns
 from ragassay.run.systems.python import PythonSystem
 from ragassay.run.systems.reference import ABSTENTION
+from ragassay.run.systems.retrieved import Texts, list_of, of_stored
 
 TRANSPORT = ("headers", "retries", "retry_on", "max_wait_s", "max_bytes", "use_proxy_settings", "endpoint")
 """What of `HttpSystem` may be declared about a chat endpoint."""
 CONTEXT_STEP, GENERATE_STEP = "context", "generate"
-_KEPT_KINDS = SOURCE_KINDS | PASS_KINDS | {"rewrite", "embed"}
 
 
 class ChatSystem:
@@ -131,7 +129,7 @@ class ChatSystem:
         start_s = self._clock.steady_s()
         try:
             found, failed = await self._retrieve(request)
-            steps, entries = ((), ()) if failed is not None else _list_of(found)
+            steps, entries = ((), ()) if failed is not None else list_of(found)
         except InvalidResponseError as cause:
             failure = Failure(cause="invalid_response", code=f"retrieval.{cause.field}"[:256])
             return Reply(failure=failure, detail=f"the retrieval's response: {cause}")
@@ -142,18 +140,24 @@ class ChatSystem:
         try:
             body = self._body(request, self.prompt.render(request, assembled))
         except ValueError as cause:
-            return Reply(failure=Failure(cause="exception", code="prompt"), detail=str(cause))
+            shown = self._steps(steps, entries, assembled)
+            failure = Failure(cause="exception", code="prompt", step=StepId(shown[-1]["step_id"]))
+            return Reply(value={"steps": shown}, failure=failure, detail=str(cause))
         reply = await self.endpoint.send(request, body)
         latency_ms = None if reply.latency_ms is None else round(retrieved_ms + reply.latency_ms, 3)
+        made = self._steps(steps, entries, assembled)
+        generate = {**made[-1], "duration_ms": reply.latency_ms, "calls": len(reply.attempts)}
         if reply.failure is not None:
-            return replace(reply, latency_ms=latency_ms)
+            return _failed_at(made, generate, replace(reply, latency_ms=latency_ms), reply.failure)
         try:
             ids = [item_id(entries[place]) for place in assembled.kept]
             answer, decisions = self.form.read(reply.value["answer"], ids)
         except AnswerFormError as cause:
             failure = Failure(cause="invalid_response", code="answer_form")
-            return replace(reply, value=None, failure=failure, detail=str(cause), latency_ms=latency_ms)
-        value = {**self._response(steps, entries, assembled, reply, decisions), "answer": answer}
+            return _failed_at(made, generate, replace(reply, detail=str(cause), latency_ms=latency_ms), failure)
+        kept = [msgspec.to_builtins(entries[place]) for place in assembled.kept]
+        value = {**reply.value, "contexts": kept, "answer": answer, "calls": len(reply.attempts)}
+        value["steps"] = [*made[:-1], {**generate, "decisions": decisions}]
         value["first_token_ms"] = _later(reply.value.get("first_token_ms"), retrieved_ms)
         return replace(reply, value=value, latency_ms=latency_ms)
 
@@ -161,7 +165,7 @@ class ChatSystem:
         came = await self.retrieval.ask(request)
         reply = came if isinstance(came, Reply) else Reply(value=came)
         if reply.stored is not None:
-            return _of_stored(reply.stored, request)
+            return of_stored(reply.stored, request)
         if reply.failure is not None:
             return Response(), replace(reply, detail=f"retrieval: {reply.detail or reply.failure.cause}")
         response = read_response(plain_value(reply.value)).response
@@ -182,10 +186,8 @@ class ChatSystem:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return body
 
-    def _response(
-        self, steps: Sequence[StepIn], entries: Sequence[Entry], assembled: Assembled, reply: Reply, said: list[Any]
-    ) -> dict[str, Any]:
-        """The retrieval's steps, what was put together of them, and what the model said."""
+    def _steps(self, steps: Sequence[StepIn], entries: Sequence[Entry], assembled: Assembled) -> list[dict[str, Any]]:
+        """The retrieval's steps, what was put together of them, and that a model is asked."""
         kept = [msgspec.to_builtins(entries[place]) for place in assembled.kept]
         last = [steps[-1].step_id or f"s{len(steps)}"] if steps else []
         taken = {one.step_id for one in steps}
@@ -199,11 +201,9 @@ class ChatSystem:
         }  # fmt: skip
         generate = {
             "step_id": names[GENERATE_STEP], "name": names[GENERATE_STEP], "kind": "generate",
-            "parents": [names[CONTEXT_STEP]], "duration_ms": reply.latency_ms, "calls": len(reply.attempts),
-            "decisions": said,
+            "parents": [names[CONTEXT_STEP]],
         }  # fmt: skip
-        shown = [msgspec.to_builtins(one) for one in steps]
-        return {**reply.value, "contexts": kept, "steps": [*shown, context, generate], "calls": len(reply.attempts)}
+        return [*(msgspec.to_builtins(one) for one in steps), context, generate]
 
     async def aclose(self) -> None:
         """Close both."""
@@ -213,105 +213,11 @@ class ChatSystem:
             await close()
 
 
-class Texts:
-    """What may be shown of an entry: its own text, else that of the place, passage or document that it names."""
-
-    def __init__(
-        self, documents: Iterable[Document] = (), passages: Iterable[Passage] = (), *, as_of: Instant | None = None
-    ) -> None:
-        kept, cut = list(documents), list(passages)
-        self._resolver = Resolver(kept, cut, as_of=as_of)
-        self._documents = {(one.document_id, one.version): one.text for one in kept}
-        self._passages = {str(one.passage_id): one.text for one in cut}
-
-    def of(self, entry: Entry) -> Text:
-        """The text of one entry, or none."""
-        if isinstance(entry, str):
-            return Text(item_id(entry), self._named(entry) or entry)
-        text = entry.text
-        if text is None and entry.document_id is not None:
-            text = self._document(entry.document_id, entry.version, entry.start, entry.end)
-        if text is None and entry.id is not None:
-            text = self._named(entry.id)
-        return Text(item_id(entry), text, entry.document_id, entry.score)
-
-    def _named(self, name: str) -> str | None:
-        return self._passages.get(name) or self._document(name, None, None, None)
-
-    def _document(self, document_id: str, version: str | None, start: int | None, end: int | None) -> str | None:
-        sources = self._resolver.by_document(document_id, version).sources
-        text = self._documents.get((sources[0].document_id, sources[0].version)) if sources else None
-        if text is None or start is None or end is None:
-            return text
-        return text[start:end] if start <= end <= len(text) else None
-
-
-def _list_of(response: Response) -> tuple[tuple[StepIn, ...], tuple[Entry, ...]]:
-    """The steps of a retrieval that carry items, and the list that may be shown: its contexts, else its last list."""
-    steps = tuple(one for one in response.steps if one.kind in _KEPT_KINDS)
-    known = {one.step_id for one in steps}
-    steps = tuple(
-        one
-        if one.parents is None
-        else msgspec.structs.replace(one, parents=tuple(i for i in one.parents if i in known))
-        for one in steps
-    )
-    if response.contexts is not None:
-        if not steps:
-            steps = (StepIn(step_id="retrieval", kind="fetch", name="retrieval", items_out=response.contexts),)
-        return steps, response.contexts
-    lists = [one.items_out for one in steps if one.items_out is not None]
-    if not lists:
-        raise InvalidResponseError("contexts", "the retrieval names neither contexts nor a list of items")
-    return steps, lists[-1]
-
-
-def _of_stored(stored: Mapping[int, Trace], request: Request) -> tuple[Response, Reply | None]:
-    """The first stored trace of a question as a response, or why it cannot be used."""
-    if not stored:
-        failure = Failure(cause="invalid_response", code="retrieval.not_stored")
-        return Response(), Reply(failure=failure, detail="retrieval: nothing is stored for this question")
-    trace = stored[min(stored)]
-    if trace.content.failure is not None:
-        return Response(), Reply(failure=trace.content.failure, detail="retrieval: this failure is stored")
-    if trace.content.as_of != request.as_of:
-        failure = Failure(cause="invalid_response", code="retrieval.as_of")
-        detail = f"retrieval: stored as of {trace.content.as_of}; this run asks as of {request.as_of}"
-        return Response(), Reply(failure=failure, detail=detail)
-    return _of_trace(trace), None
-
-
-def _of_trace(trace: Trace) -> Response:
-    """A stored trace as a response: its lists by place."""
-    content = trace.content
-    steps = tuple(
-        StepIn(
-            kind=one.kind, name=one.name, step_id=one.step_id, parents=one.parents, query_text=one.query_text,
-            items_out=_entries(one.items_out), score_direction=one.score_direction,
-        )
-        for one in content.steps
-    )  # fmt: skip
-    return Response(steps=steps, contexts=_entries(content.context))
-
-
-def _entries(items: Sequence[Item] | None) -> tuple[Entry, ...] | None:
-    return None if items is None else tuple(map(_entry, items))
-
-
-def _entry(item: Item) -> ContextItem:
-    if not item.sources:
-        return ContextItem(id=item.item_id, score=item.score)
-    if item.passage_id is not None:
-        return ContextItem(id=item.passage_id, score=item.score)
-    first = item.sources[0]
-    place = {} if item.whole_document else {"start": first.start, "end": first.end, "transform": item.transform}
-    return ContextItem(
-        id=item.item_id,
-        score=item.score,
-        document_id=first.document_id,
-        version=first.version,
-        **place,  # type: ignore[arg-type]
-    )
+def _failed_at(made: list[dict[str, Any]], generate: dict[str, Any], reply: Reply, failure: Failure) -> Reply:
+    """The failure of a question at its model, with what was retrieved before."""
+    steps = [*made[:-1], {**generate, "error": {"code": failure.code or failure.cause}}]
+    at = msgspec.structs.replace(failure, step=StepId(generate["step_id"]))
+    return replace(reply, value={"steps": steps}, failure=at)
 
 
 def _assembly(context: Mapping[str, Any]) -> Assembly:

@@ -20,11 +20,12 @@ from ragassay.records.case import Turn
 from ragassay.run.contract import Reply, Request
 from ragassay.run.normalise import normalise
 from ragassay.run.pace import Conditions, Pace
-from ragassay.run.systems.chat import ChatSystem, Texts
+from ragassay.run.systems.chat import ChatSystem
 from ragassay.run.systems.completions import Completions
 from ragassay.run.systems.prompt import Assembly, Prompt, Text
 from ragassay.run.systems.reference import ReferenceSystem
 from ragassay.run.systems.replay import ReplaySystem
+from ragassay.run.systems.retrieved import Texts
 
 Serve = Callable[[Answer], Server]
 HISTORY = (Turn(role="user", text="What is rain?"), Turn(role="assistant", text="Water."))
@@ -165,8 +166,10 @@ def test_streams_that_break(small: Small, serve: Serve, body: bytes, code: str) 
     server = serve(lambda _, before, handler: handler.reply(200, body))
     reply = ask(made(small, server.url, stream=True, retries=0))
     assert reply.failure is not None
-    assert reply.failure.code == code
-    assert reply.value is None
+    assert (reply.failure.code, reply.failure.step) == (code, "generate")
+    assert [one["name"] for one in reply.value["steps"]] == ["retrieval", "context", "generate"], "what was found stays"
+    assert reply.value["steps"][-1]["error"] == {"code": code}
+    assert "answer" not in reply.value
 
 
 @pytest.mark.parametrize(

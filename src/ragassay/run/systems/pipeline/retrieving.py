@@ -46,9 +46,9 @@ class Retrieving:
         """One retriever: what may be seen, is valid and has the metadata, ranked."""
         declared, request = self.settings.retrievers[number], self.request
         with self.log.step(declared.name, retriever.kind, parents, iteration) as step:
+            step["query_text"] = query
             found = await self._found(retriever, query, declared.candidates or request.top_k, declared.name)
             step |= {
-                "query_text": query,
                 "filter": {
                     **{f"where.{key}": value for key, value in self.settings.where.items()},
                     "as_of": request.as_of,
@@ -116,6 +116,7 @@ class Retrieving:
             read = hits[:most]
             numbers = [one.number for one in read]
             texts = [self.index.passages[one].text for one in numbers]
+            step |= {"query_text": query, "items_in": self.entries(hits)}
             scored = await self._rescored(query, texts)
             again = [Hit(number, score) for number, score in reorder(numbers, scored.scores)]
             step["decisions"] = [
@@ -123,8 +124,6 @@ class Retrieving:
                 *self.beyond(again[top_n:], f"beyond the first {top_n}"),
             ]
             step |= {
-                "query_text": query,
-                "items_in": self.entries(hits),
                 "items_out": self.entries(again[:top_n]),
                 "score_direction": "higher",
                 "calls": scored.calls,

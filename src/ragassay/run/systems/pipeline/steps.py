@@ -7,10 +7,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import msgspec
+
+from ragassay.errors import CeilingError
 from ragassay.records.trace import Attempt, Failure
 from ragassay.run.account import current
 from ragassay.run.clock import Clock
 from ragassay.run.contract import Reply
+from ragassay.run.threads import name_of, words_of
 
 Entry = dict[str, Any]
 
@@ -23,6 +27,19 @@ class CallFailedError(Exception):
         said = detail or reply.detail or found.cause
         self.reply = replace(reply, value=None, failure=found, detail=f"{step}: {said}")
         super().__init__(f"{step}: {said}")
+
+
+def failure_of(cause: Exception) -> Failure:
+    """What an exception in a step means for its question."""
+    if isinstance(cause, CallFailedError) and cause.reply.failure is not None:
+        return cause.reply.failure
+    if isinstance(cause, CeilingError):
+        return Failure(cause="exception", code="ceiling")
+    return Failure(cause="exception", code=name_of(cause))
+
+
+def _told(failure: Failure) -> str:
+    return failure.cause if failure.code is None else f"{failure.cause} {failure.code}"
 
 
 class StepLog:
@@ -53,9 +70,15 @@ class StepLog:
         }  # fmt: skip
         if iteration is not None:
             made["iteration"] = iteration
-        yield made
-        took_ms = self._clock.since_ms(start_s) - (self.waited_ms - waited_ms)
-        self.steps.append({**made, "started_ms": started_ms, "duration_ms": round(took_ms, 3)})
+        sent = len(self.attempts)
+        try:
+            yield made
+        except Exception as cause:
+            made |= {"error": {"code": _told(failure_of(cause))}, "calls": len(self.attempts) - sent}
+            raise
+        finally:
+            took_ms = self._clock.since_ms(start_s) - (self.waited_ms - waited_ms)
+            self.steps.append({**made, "started_ms": started_ms, "duration_ms": round(took_ms, 3)})
 
     def leaves(self) -> list[str]:
         """The last step, if there is one."""
@@ -115,10 +138,16 @@ class StepLog:
             secrets=self.secrets,
         )
 
-    def failed(self, reply: Reply) -> Reply:
-        """The failure of the question, with the attempts of all its calls."""
+    def failed(self, cause: Exception) -> Reply:
+        """The failure of the question at its step, with all steps so far and the attempts of all its calls."""
+        reply = (
+            cause.reply if isinstance(cause, CallFailedError) else Reply(detail=f"{name_of(cause)}: {words_of(cause)}")
+        )
+        at = self.steps[-1]["step_id"] if self.steps and "error" in self.steps[-1] else None
         return replace(
             reply,
+            value={"steps": self.steps},
+            failure=msgspec.structs.replace(failure_of(cause), step=at),
             attempts=tuple(self.attempts) or reply.attempts,
             secrets=tuple(dict.fromkeys((*self.secrets, *reply.secrets))),
             latency_ms=round(max(0.0, self._clock.since_ms(self.began_s) - self.waited_ms), 3),

@@ -35,7 +35,6 @@ from ragassay.run.systems.pipeline.settings import (
     PipelineSettings,
     pipeline_settings,
 )
-from ragassay.run.systems.pipeline.steps import CallFailedError
 from ragassay.run.systems.pipeline.vectors import VectorCache
 from ragassay.run.systems.prompt import Assembly, Prompt
 
@@ -142,8 +141,8 @@ class PipelineSystem:
         answering = Answering(self, request)
         try:
             return await answering.reply()
-        except CallFailedError as cause:
-            return answering.log.failed(cause.reply)
+        except Exception as cause:  # noqa: BLE001  parts of the user may raise anything
+            return answering.log.failed(cause)
 
     async def aclose(self) -> None:
         """Close every connection."""

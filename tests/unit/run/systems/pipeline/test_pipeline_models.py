@@ -15,11 +15,14 @@ from tests.unit.run.small import AS_OF, TEXTS, Answer, Server, Small, document
 from ragassay.corpus import Resolver, chunk
 from ragassay.errors import UsageError
 from ragassay.records.case import Turn
+from ragassay.records.trace import Failure, TraceContent
+from ragassay.run import execute
 from ragassay.run.account import Account, account_of
 from ragassay.run.contract import Reply, Request
 from ragassay.run.normalise import normalise
 from ragassay.run.pace import Conditions, Pace
 from ragassay.run.systems.pipeline.generate import CitationForm, Mark, RewritePrompt, outcome_of, query_of
+from ragassay.run.systems.pipeline.rerank import FunctionReranker
 from ragassay.run.systems.pipeline.system import PipelineSystem
 
 Serve = Callable[[Answer], Server]
@@ -180,7 +183,39 @@ def test_a_step_that_fails_is_the_failure_of_the_question(serve: Serve, where: s
     assert (reply.failure.cause, reply.failure.code) == ("http_status", "500")
     assert (reply.detail or "").startswith(f"{where}: ")
     assert len(reply.attempts) == {"rewrite": 1, "rerank": 2, "generate": 3}[where], "every call that was made"
-    assert reply.value is None
+    steps = reply.value["steps"]
+    assert [one["name"] for one in steps] == ["rewrite", "lexical", "rerank", "dedup", "assemble", "generate"][
+        : {"rewrite": 1, "rerank": 3, "generate": 6}[where]
+    ], "what was finished before stays, up to the step that failed"
+    assert reply.failure.step == where
+    assert steps[-1]["error"] == {"code": "http_status 500"}
+    assert "items_out" not in steps[-1], "it handed on nothing: not the same as an empty list"
+
+
+def test_what_a_failed_question_found_is_kept_in_its_trace(small: Small, serve: Serve) -> None:
+    bad = serve(lambda body, before, handler: handler.reply(500, {}))
+    system = made(bad.url, rewrite={"kind": "rule"}, generate={"retries": 0})
+    run, _ = asyncio.run(execute(small.store, small.seal(system.identity), system, error_budget=1.0))
+    for content in small.store.get_lines(TraceContent, run.contents):
+        assert content.failure == Failure(cause="http_status", step="generate", code="500")
+        assert content.answer is None
+        lexical = next(one for one in content.steps if one.name == "lexical")
+        assert lexical.items_out is not None
+        assert content.steps[-1].error == Failure(cause="exception", step="generate", code="http_status 500")
+        assert content.steps[-1].items_out is None
+    assert run.failures == run.questions
+
+
+def test_a_part_of_the_user_that_raises_leaves_the_steps_before_it() -> None:
+    def score(query: str, texts: list[str]) -> list[float]:
+        raise ValueError("no model")
+
+    settings = {"retrievers": [{"kind": "lexical"}], "rerank": {"kind": "python", "callable": "json:loads"}}
+    system = PipelineSystem(DOCUMENTS, PASSAGES, settings, reranker=FunctionReranker("mine:score", score))
+    reply = ask(system)
+    assert reply.failure == Failure(cause="exception", code="ValueError", step="rerank")
+    assert reply.detail == "ValueError: no model"
+    assert [one["name"] for one in reply.value["steps"]] == ["lexical", "rerank"]
 
 
 def test_the_ceiling_is_asked_before_every_further_call(serve: Serve) -> None:
