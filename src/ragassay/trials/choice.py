@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ from ragassay.errors import UsageError
 from ragassay.measures import declaration, parse
 from ragassay.records.case import Case, CaseClass
 from ragassay.records.experiment import Choice
-from ragassay.records.score import Estimate, Observation, ScoreTable
+from ragassay.records.score import Estimate
 from ragassay.records.trace import TraceContent
 from ragassay.store import Store
 from ragassay.trials.grid import Section
@@ -59,8 +58,10 @@ class Column(NamedTuple):
 
 
 def list_step(store: Store, contents: str) -> str | None:
-    """The step that hands on the last list before the context, in the first trace that has one."""
+    """The step that hands on the last list before the context, in the first trace that has one and did not fail."""
     for content in store.get_lines(TraceContent, contents):
+        if content.failure is not None:  # it may have ended earlier
+            continue
         lists = [one.name for one in content.steps if one.items_out is not None and one.kind not in _NO_LISTS]
         if lists:
             return lists[-1]
@@ -83,43 +84,6 @@ def column(estimates: Sequence[Estimate], measure: str, class_: str, *, step: st
     return Column(found[0] if found else None, place)
 
 
-def pessimistic(one: Estimate | None, rule: Choice) -> float | None:
-    """The value by which a setting is compared: questions that are missing or in error count at their worst.
-
-    None if there is no value, or if what those questions could have scored is not bounded.
-    """
-    if one is None or one.value is None:
-        return None
-    if not one.missing + one.error:
-        return one.value
-    if one.bounds is None:
-        return None
-    return one.bounds.low if rule.direction == "higher" else one.bounds.high
-
-
-def values(store: Store, table: ScoreTable, measure: str, step: str | None) -> dict[str, float]:
-    """Question -> its mean over repeats, where all repeats have a value."""
-    found: dict[str, list[float | None]] = defaultdict(list)
-    marker = b'"measure":' + json.dumps(measure, ensure_ascii=False).encode()
-    for line in store.get_raw_lines(table.observations):
-        if marker not in line:
-            continue
-        row = _row(line)
-        if row.measure == measure and row.step == step and row.target is None:
-            found[row.query_id].append(row.value)
-    return {
-        query: sum(one for one in each if one is not None) / len(each)
-        for query, each in found.items()
-        if None not in each
-    }
-
-
-def _row(line: bytes) -> Observation:
-    import msgspec
-
-    return msgspec.json.decode(line, type=Observation)
-
-
 class Chosen(NamedTuple):
     """What was chosen, and what could have been as well. Places are those of the settings."""
 
@@ -128,7 +92,7 @@ class Chosen(NamedTuple):
     p: Mapping[int, float] = {}
     """Of each other setting: adjusted for all comparisons with the chosen one (max-T)."""
     questions: int = 0
-    """On which the test rests: those that have a value under every setting."""
+    """On which the test rests."""
 
     def not_told_apart(self, level: float) -> tuple[int, ...]:
         """Settings whose difference from the chosen one may be chance."""
@@ -138,11 +102,12 @@ class Chosen(NamedTuple):
 def choose(
     rule: Choice, numbers: Sequence[float | None], by_question: Sequence[Mapping[str, float]], cases: Sequence[Case]
 ) -> Chosen:
-    """The best number (see `pessimistic`); of equal ones the first declared. Others are compared question by question.
+    """The best number (see `worst`); of equal ones the first declared. Others are compared question by question.
 
-    `numbers` and `by_question` are in the order of the settings; None is no value. Two-sided sign-flip test,
-    family-wise over all comparisons, questions of one cluster flipped together. Chosen on the same questions that it
-    is tested on, the chosen setting has an advantage: what is told apart may still be no better elsewhere.
+    `numbers` and `by_question` are in the order of the settings; None is no value. The test rests on the questions that
+    every setting with a number has. Two-sided sign-flip test, family-wise over all comparisons, questions of one
+    cluster flipped together. Chosen on the same questions that it is tested on, the chosen setting has an advantage:
+    what is told apart may still be no better elsewhere.
     """
     sign = 1.0 if rule.direction == "higher" else -1.0
     known = [(place, sign * one) for place, one in enumerate(numbers) if one is not None]

@@ -15,7 +15,7 @@ from ragassay.records.base import Digest
 from ragassay.records.canonical import canonical_bytes
 from ragassay.records.case import Case
 from ragassay.records.experiment import Choice, Experiment, Tried
-from ragassay.records.protocol import Run
+from ragassay.records.protocol import Run, Scoring
 from ragassay.records.score import Estimate, ScoreTable
 from ragassay.records.trace import Measurements
 from ragassay.run import System
@@ -23,10 +23,11 @@ from ragassay.run.executing import job_digest
 from ragassay.run.journal import Journal
 from ragassay.seal import Sealed
 from ragassay.store import Store
-from ragassay.trials.choice import Chosen, choose, column, list_step, pessimistic, values
+from ragassay.trials.choice import Chosen, choose, column, list_step
 from ragassay.trials.grid import Declared, Setting
 from ragassay.trials.sharing import Sharing, keep_apart
 from ragassay.trials.split import Split
+from ragassay.trials.worst import Counted, counted_of, judged, rows_of
 
 TRIED = "tried/"
 """Names of all experiments, also of those whose own name another one took."""
@@ -52,6 +53,8 @@ class Row(NamedTuple):
     failures: int
     same_as: int | None = None
     """Place of an earlier setting that makes the same system."""
+    counted: Counted = Counted(None, {}, 0)
+    """What it counts as in the choice."""
 
 
 class Result(NamedTuple):
@@ -201,12 +204,8 @@ def _finish(
     last: Ready,
 ) -> Result:
     found = [column(one.estimates, choice.measure, choice.class_, step=choice.step, last=one.last_list) for one in rows]
-    numbers = [pessimistic(one.estimate, choice) for one in found]
-    by_question = [
-        values(store, store.get_record(ScoreTable, row.tried.scores), choice.measure, one.step)
-        for row, one in zip(rows, found, strict=True)
-    ]
-    chosen = choose(choice, numbers, by_question, cases)
+    counted = _counted(store, rows, [one.step for one in found], cases, choice)
+    chosen = choose(choice, [one.number for one in counted], [one.by_question for one in counted], cases)
     benchmark = last.built.benchmark.identity()
     subjects = {one.tried.subject for one in rows}
     columns = columns_of(last.built.benchmark.rel, choice, declared.section.measures)
@@ -225,7 +224,19 @@ def _finish(
     digest = store.put_record(record)
     store.set_ref(f"{TRIED}{digest[7:23]}", digest, kind="experiment")
     store.set_ref(f"experiment/{record.name}", digest, kind="experiment")
+    rows = [one._replace(counted=each) for one, each in zip(rows, counted, strict=True)]
     return Result(record, digest, rows, chosen, last.plan.level, columns)
+
+
+def _counted(
+    store: Store, rows: list[Row], steps: list[str | None], cases: Sequence[Case], choice: Choice
+) -> list[Counted]:
+    """What each setting counts as in the choice."""
+    tables = [store.get_record(ScoreTable, one.tried.scores) for one in rows]
+    observed = [rows_of(store, one, choice.measure, step) for one, step in zip(tables, steps, strict=True)]
+    own = judged(observed, cases, choice)
+    scorings = [store.get_record(Scoring, one.scoring) for one in tables]
+    return [counted_of(one, own, choice, scoring) for one, scoring in zip(observed, scorings, strict=True)]
 
 
 def _tried_before(store: Store, benchmark: Digest) -> set[Digest]:

@@ -110,6 +110,9 @@ def notes_of(result: Result, place: int, class_: str) -> list[str]:
         notes.append(f"the same system as {row.same_as + 1}")
     if row.failures:
         notes.append(f"{row.failures} of {row.questions} failed")
+    if class_ == record.choice.class_ and row.counted.at_worst:
+        of = "nothing" if row.counted.number is None else f"{row.counted.number:.3f}"
+        notes.append(f"counts as {of} in the choice: {many(row.counted.at_worst, 'question')} at the worst")
     return notes
 
 
@@ -136,8 +139,11 @@ def sentences(result: Result) -> list[str]:
     said.append(
         f"chosen: {record.chosen + 1}, {best.label} ({better} {rule.measure} on {class_name(rule.class_)} questions)"
     )
-    if any(one.failures for one in result.rows):
-        said.append("questions that failed count at their worst in the choice; the table shows the mean of the others")
+    if any(one.counted.at_worst for one in result.rows):
+        said.append(
+            "questions that failed, or without a value by a setting's own doing (not answered, an empty context), "
+            "count at their worst in the choice; the table shows the mean of the others"
+        )
     if record.tied:
         said.append(f"tied with it: {_places(record.tied)}; the one declared first was taken")
     apart = [one for one in record.not_told_apart if one not in record.tied]

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 import pytest
 
 from ragassay.errors import UsageError
 from ragassay.records.base import QueryId
-from ragassay.records.case import Case
+from ragassay.records.case import Case, ReferenceAnswer
 from ragassay.records.experiment import Choice
-from ragassay.records.score import Bounds, Estimate, Population
-from ragassay.trials.choice import choice_of, choose, pessimistic
+from ragassay.records.protocol import Scoring
+from ragassay.records.score import Observation
+from ragassay.trials.choice import choice_of, choose
 from ragassay.trials.grid import Section
+from ragassay.trials.worst import Counted, counted_of, judged
 
 RULE = Choice(measure="ndcg@5", class_="answerable", direction="higher")
+SCORING = Scoring(
+    measures=("ndcg@5",),
+    measure_versions={},
+    hold=1.0,
+    tokenizer="words/1",
+    normalisation="squad",
+    level=0.95,
+    ties="trec",
+)
 CASES = [Case(query_id=QueryId(f"q{n}"), query="?", class_="answerable") for n in range(8)]
 
 
@@ -29,22 +43,60 @@ def test_the_best_number_is_chosen_and_the_first_of_equal_ones() -> None:
     assert found.not_told_apart(0.95) == (2,)
 
 
+def rows(measure: str, *values: Any) -> list[Observation]:
+    made = []
+    for n, one in enumerate(values):
+        what: dict[str, Any] = {"status": "value", "value": one, "numerator": one, "denominator": 1.0}
+        if isinstance(one, tuple):
+            what = {"status": one[0], "reason": one[1], "denominator": 1.0}
+        made.append(Observation(query_id=QueryId(f"q{n}"), repeat=0, measure=measure, **what))
+    return made
+
+
+def counted(rule: Choice, *settings: list[Observation], cases: list[Case] = CASES) -> list[Counted]:
+    own = judged(settings, cases, rule)
+    return [counted_of(one, own, rule, SCORING) for one in settings]
+
+
 def test_a_setting_does_not_win_by_failing_on_what_is_hard() -> None:
-    whole = measured(0.6, scored=8, error=0, bounds=None)
     # Four questions of 1.0 and four failures: between 4/8 and 8/8, so worse than 0.6 until somebody knows better.
-    partly = measured(1.0, scored=4, error=4, bounds=Bounds(low=0.5, high=1.0))
-    assert (pessimistic(whole, RULE), pessimistic(partly, RULE)) == (0.6, 0.5)
+    whole, partly = rows("ndcg@5", *[0.6] * 8), rows("ndcg@5", *[1.0] * 4, *[("error", "timeout")] * 4)
+    found = counted(RULE, whole, partly)
+    assert [(one.number, one.at_worst) for one in found] == [(pytest.approx(0.6), 0), (0.5, 4)]
+    assert found[1].by_question == of(*[1.0] * 4, *[0.0] * 4)
     lower = Choice(measure="false_refusal", class_="answerable", direction="lower")
-    assert pessimistic(measured(0.0, scored=4, error=4, bounds=Bounds(low=0.0, high=0.5)), lower) == 0.5
-    assert pessimistic(measured(1.0, scored=4, error=4, bounds=None), RULE) is None
-    assert pessimistic(None, RULE) is None
+    some = rows("false_refusal", *[0.0] * 4, *[("error", "timeout")] * 4)
+    assert counted(lower, some)[0].number == 0.5
+    assert counted(RULE, rows("ndcg@5", *[("error", "timeout")] * 8))[0].number is None, "nothing has a value"
 
 
-def measured(value: float, *, scored: int, error: int, bounds: Bounds | None) -> Estimate:
-    return Estimate(
-        measure="ndcg@5", population=Population(class_="answerable"), aggregation="macro", status="value", value=value,
-        attempted=scored + error, scored=scored, undefined=0, missing=0, error=error, bounds=bounds,
-    )  # fmt: skip
+def test_a_setting_does_not_win_by_answering_only_what_is_easy() -> None:
+    rule = Choice(measure="token_f1", class_="answerable", direction="higher")
+    cases = [msgspec.structs.replace(one, answers=(ReferenceAnswer(text="a"),)) for one in CASES]
+    bold, shy = rows("token_f1", *[0.6] * 8), rows("token_f1", *[1.0] * 4, *[("undefined", "not_answered")] * 4)
+    found = counted(rule, bold, shy, cases=cases)
+    assert [one.number for one in found] == [pytest.approx(0.6), 0.5], "4 of 8 are as good as answered wrongly"
+    assert choose(rule, [one.number for one in found], [one.by_question for one in found], cases).place == 0
+    density = Choice(measure="evidence_density", class_="answerable", direction="higher")
+    empty = rows("evidence_density", *[0.4] * 2, *[("undefined", "empty_context")] * 6)
+    assert counted(density, empty)[0].number == pytest.approx(0.1), "a budget that lets nothing in is not dense"
+
+
+def test_one_failed_repeat_counts_at_its_worst_too() -> None:
+    some = rows("ndcg@5", *[1.0] * 8)
+    some += [msgspec.structs.replace(one, repeat=1, status="error", value=None, reason="timeout") for one in some[:4]]
+    assert counted(RULE, some)[0] == Counted(0.75, of(*[0.5] * 4, *[1.0] * 4), 4)
+
+
+def test_what_lies_in_the_labels_leaves_a_question_out_for_every_setting() -> None:
+    rule = Choice(measure="token_f1", class_="answerable", direction="higher")
+    cases = [msgspec.structs.replace(one, answers=(ReferenceAnswer(text="a"),)) for one in CASES[:6]] + CASES[6:]
+    # q6 and q7 have no reference: an abstention there costs nothing, an answer has no value either.
+    shy = rows("token_f1", *[0.5] * 6, ("undefined", "not_answered"), ("missing", "no_reference"))
+    assert counted(rule, shy, cases=cases)[0] == Counted(0.5, of(*[0.5] * 6), 0)
+    some = rows("ndcg@5", *[0.5] * 7, ("undefined", "nothing_relevant"))
+    failed = rows("ndcg@5", *[0.5] * 7, ("error", "timeout"))
+    assert [one.number for one in counted(RULE, some, failed)] == [0.5, 0.5], "nobody could have had a value of q7"
 
 
 def test_lower_is_better_where_the_measure_says_so() -> None:
