@@ -42,7 +42,7 @@ def split(text: str) -> list[tuple[int, int]]:
     ['Dr. No left.', 'So did we.']
     """
     found = []
-    for start, end in _blocks(text):
+    for start, end in blocks(text):
         at = start
         for stop in _STOP.finditer(text, start, end):
             if _ends(text, stop, end):
@@ -80,8 +80,8 @@ def count(text: str, longest: int) -> int:
     return sum(-(-len(words(text[start:end])) // longest) for start, end in split(text))
 
 
-def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """What blank lines and the lines of Markdown part."""
+def blocks(text: str) -> Iterator[tuple[int, int]]:
+    """What blank lines and the lines of Markdown part; every character is in exactly one."""
     start = 0
     alone = False
     for line in _LINE.finditer(text):
