@@ -11,7 +11,7 @@ from typing import Literal
 
 Stage = Literal["retrieval", "facts", "nothing_to_find", "confidence", "context", "answer", "grounding",
                 "refusal", "robustness", "authorization", "runtime"]  # fmt: skip
-Aggregation = Literal["macro", "micro"]
+Aggregation = Literal["macro", "micro", "set"]
 Direction = Literal["higher", "lower", "none"]
 CutoffRule = Literal["required", "optional", "none"]
 
@@ -31,7 +31,8 @@ class Declaration:
     denominator: str
     """What the value of one question is divided by."""
     aggregation: Aggregation
-    """macro: mean over questions. micro: sum over items, interval clustered by question."""
+    """macro: mean over questions. micro: sum over items, interval clustered by question. set: a figure of all questions
+    of the population together, such as an area under a curve, and no mean over them."""
     low: float = 0.0
     high: float | None = 1.0
     """Greatest value; None when the measure has no upper end."""
@@ -50,6 +51,10 @@ class Declaration:
     """The conclusion that nobody should draw from this measure alone."""
     params: tuple[str, ...] = ()
     """Names of the parameters that its spelling may carry."""
+    requires: tuple[str, ...] = ()
+    """Those of them that it must carry: what they say is never implied."""
+    of_stages: tuple[Stage, ...] = ()
+    """Stages of the measures that its `of` may name; empty: any."""
     cutoff: CutoffRule = "none"
     aliases: tuple[str, ...] = ()
     """Other tools' names for it, which `parse` reads."""

@@ -7,7 +7,14 @@ from functools import cache, lru_cache
 
 from ragassay.errors import UsageError
 from ragassay.extensions import extension_names
-from ragassay.measures import declared_answer, declared_counts, declared_ranking, declared_trace, foreign
+from ragassay.measures import (
+    declared_answer,
+    declared_counts,
+    declared_ranking,
+    declared_refusal,
+    declared_trace,
+    foreign,
+)
 from ragassay.measures.contract import Declaration
 from ragassay.measures.foreign import OwnMeasure
 
@@ -17,7 +24,13 @@ __all__ = ["Declaration", "declaration", "declarations", "own_measure", "version
 @cache
 def declarations() -> tuple[Declaration, ...]:
     """All declared measures, in the order of the stages of a pipeline, then as declared."""
-    return (*declared_ranking.DECLARED, *declared_trace.DECLARED, *declared_answer.DECLARED, *declared_counts.DECLARED)
+    return (
+        *declared_ranking.DECLARED,
+        *declared_trace.DECLARED,
+        *declared_answer.DECLARED,
+        *declared_refusal.DECLARED,
+        *declared_counts.DECLARED,
+    )
 
 
 @cache

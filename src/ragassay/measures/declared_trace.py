@@ -1,4 +1,4 @@
-"""Declarations of what is computed from traces: facts, empty truth, context, refusal, runtime; it computes nothing."""
+"""Declarations of what is computed from traces: facts, empty truth, context, runtime; it computes nothing."""
 
 from __future__ import annotations
 
@@ -40,17 +40,6 @@ def _context(**own: Any) -> Declaration:
         "short_list": "reads the context that there is; an empty context is undefined(empty_context)",
         "nothing_relevant": "undefined(nothing_relevant)",
         "reference": "ragassay",
-        "computed_by": "score",
-    }
-    return Declaration(**{**common, **own})
-
-
-def _refusal(**own: Any) -> Declaration:
-    common: dict[str, Any] = {
-        "stage": "refusal",
-        "aggregation": "micro",
-        "missing_labels": "missing(unlabelled) where the question does not say which outcomes are right",
-        "reference": "ragassay, after SQuAD 2.0",
         "computed_by": "score",
     }
     return Declaration(**{**common, **own})
@@ -176,44 +165,13 @@ DECLARED: tuple[Declaration, ...] = (
     _context(
         name="stale_in_context",
         summary="Share of the context's items that are stale or superseded at the run's as_of.",
+        population="questions with a reported context, over a corpus that says until when its documents hold",
         denominator="items in the context",
         direction="lower",
+        missing_labels="needs none; missing(no_validity) where no document has an end or supersedes another",
+        unjudged="an unresolved item makes it missing, with bounds",
         nothing_relevant="defined all the same",
         unsafe_alone_for="the answer: it may quote the one stale item",
-        computed_by="later",
-    ),
-    _refusal(
-        name="outcome",
-        summary="The table of expected outcomes against what the system did; its cells are counts, not a score.",
-        population="questions with expected outcomes and a trace, by class, never pooled",
-        denominator="questions of that row of the table",
-        direction="none",
-        unsafe_alone_for="answer quality: answered does not mean answered rightly",
-        params=("by",),
-    ),
-    _refusal(
-        name="abstention_rate",
-        summary="Share of questions where the system abstained, asked back or escalated.",
-        population="questions with an outcome, by class",
-        denominator="questions with an outcome",
-        direction="none",
-        unsafe_alone_for="anything without its class: good on unanswerable, bad on answerable questions",
-    ),
-    _refusal(
-        name="false_refusal",
-        summary="Share of answerable questions that were refused although the case does not allow that.",
-        population="questions whose expected outcomes include answered",
-        denominator="such questions with an outcome",
-        direction="lower",
-        unsafe_alone_for="caution: a system that answers everything scores 0",
-    ),
-    _refusal(
-        name="unsupported_answer",
-        summary="Share of unanswerable questions that were answered.",
-        population="questions whose expected outcomes do not include answered or partial",
-        denominator="such questions with an outcome",
-        direction="lower",
-        unsafe_alone_for="usefulness: a system that refuses everything scores 0",
     ),
     _runtime(
         name="latency",

@@ -59,6 +59,11 @@ PARAMS: Mapping[str, Param] = {
     "by": Param("which judge or panel gave the verdicts", str),
     "kind": Param("kind of step", str),
     "q": Param("quantile", float, low=0.0, high=1.0),
+    "least": Param("least value of the measure in `of` that counts as right", float, low=0.0, high=1.0),
+    "coverage": Param("share of all questions that is to be answered", float, low=0.0, high=1.0),
+    "bins": Param("bins of nearly equally many decisions", int, low=1, high=1000, default=10),
+    "score": Param("what ranks the questions", str, ("confidence", "sufficient"), default="confidence"),
+    "k": Param("repeats that must all pass", int, low=1, high=1000),
 }
 
 
@@ -94,9 +99,25 @@ class Measure:
 
     def with_rel(self, rel: int) -> Measure:
         """The same with the least relevant grade filled in, where it takes one and does not say it."""
+        inner = self.inner
+        if inner is not None and inner.with_rel(rel) != inner:
+            rest = tuple(one for one in self.params if one[0] != "of")
+            return replace(self, params=tuple(sorted((*rest, ("of", inner.with_rel(rel).nested)))))
         if "rel" not in self.declared.params or self.get("rel") is not None:
             return self
         return replace(self, params=tuple(sorted((*self.params, ("rel", rel)))))
+
+    @property
+    def inner(self) -> Measure | None:
+        """The measure that `of` names, as in flip_rate(of=hit/rel:2/at:5); None without one."""
+        named = self.get("of")
+        return None if named is None else _inner(str(named))
+
+    @property
+    def nested(self) -> str:
+        """As `of` says it: hit(rel=2)@5 is hit/rel:2/at:5."""
+        parts = [self.name, *(f"{key}:{_text(value)}" for key, value in self.params)]
+        return "/".join([*parts, f"at:{self.cutoff}"] if self.cutoff is not None else parts)
 
     def with_params(self, **params: ParamValue) -> Measure:
         """The same with these parameters set, where its declaration has them; others are left out."""
@@ -206,8 +227,40 @@ def _build(declared: Declaration, params: Mapping[str, ParamValue], cutoff: int 
         raise UsageError(f"{declared.name} takes no cut-off", hint=f"write {declared.name} without @{cutoff}")
     if cutoff is not None and not (isinstance(cutoff, int) and 1 <= cutoff <= MAX_CUTOFF):
         raise UsageError(f"the cut-off {cutoff!r} is not a whole number from 1 on", hint="as in ndcg@10")
+    absent = [one for one in declared.requires if one not in params]
+    if absent:
+        hint = f"{absent[0]}: {PARAMS[absent[0]].meaning}"
+        raise UsageError(f"{declared.name} does not say {' and '.join(absent)}", hint=hint)
+    if "of" in params:
+        params = {**params, "of": _checked_inner(declared, params).nested}
     kept = tuple(sorted((key, value) for key, value in params.items() if value != PARAMS[key].default))
     return Measure(declared.name, kept, cutoff)
+
+
+def _inner(nested: str) -> Measure:
+    """The measure that the value of `of` means."""
+    name, *parts = nested.split("/")
+    pairs = [(key, value) for key, _, value in (one.partition(":") for one in parts)]
+    cut = "".join(f"@{value}" for key, value in pairs if key == "at")
+    return parse(f"{name}({','.join(f'{key}={value}' for key, value in pairs if key != 'at')}){cut}")
+
+
+def _checked_inner(declared: Declaration, params: Mapping[str, ParamValue]) -> Measure:
+    """The measure in `of`; UsageError where nothing can be said of it, or not what counts as right."""
+    inner = _inner(str(params["of"]))
+    told = inner.declared
+    if told.aggregation == "set" or not told.bounded or told.stage in ("robustness", "runtime"):
+        hint = "of takes a measure of single questions with a greatest value, as in of=hit/rel:2/at:5"
+        raise UsageError(f"{declared.name} cannot be of {inner}", hint=hint)
+    if declared.of_stages and told.stage not in declared.of_stages:
+        hint = f"of takes a measure of {' or '.join(declared.of_stages)}, as in of=exact_match"
+        raise UsageError(f"{declared.name} cannot be of {inner}, which is of {told.stage}", hint=hint)
+    if "least" in declared.params and (told.unit == "0 or 1") == ("least" in params):
+        if "least" in params:
+            raise UsageError(f"{inner} is 0 or 1 and takes no least", hint="leave it out: 1 counts as right")
+        hint = f"as in {declared.name}(least=0.5,of={inner.nested}): from there on an answer counts as right"
+        raise UsageError(f"{declared.name} does not say which {inner} counts as right", hint=hint)
+    return inner
 
 
 def _text(value: ParamValue) -> str:

@@ -168,6 +168,10 @@ def _values(key: str) -> st.SearchStrategy[int | float | str]:
         return st.integers(int(spec.low), int(spec.high))
     if spec.kind is float:
         return st.floats(spec.low, spec.high, exclude_min=True, exclude_max=True)
+    if key == "of":
+        return st.sampled_from(
+            ["exact_match", "token_f1", "token_f1/norm:unicode", "rouge_l", "outcome", "hit/rel:2/at:5"]
+        )
     return st.from_regex(r"[a-z0-9][a-z0-9_.:/-]{0,8}", fullmatch=True)
 
 
@@ -175,8 +179,16 @@ def _values(key: str) -> st.SearchStrategy[int | float | str]:
 def measures(draw: st.DrawFn) -> Measure:
     declared = draw(st.sampled_from(declarations()))
     keys = draw(st.lists(st.sampled_from(declared.params), unique=True)) if declared.params else []
+    keys = [*keys, *(one for one in declared.requires if one not in keys)]
     cuts = {"required": st.integers(1, 2000), "none": st.none()}.get(declared.cutoff, st.none() | st.integers(1, 2000))
-    return Measure.of(declared.name, cutoff=draw(cuts), **{key: draw(_values(key)) for key in keys})
+    said = {key: draw(_values(key)) for key in keys}
+    if "least" in declared.params and "of" in said:
+        graded = {"exact_match": False, "hit/rel:2/at:5": False, "outcome": True}.get(str(said["of"]), True)
+        said = {**said, "least": said.get("least", 0.5)} if graded else {k: v for k, v in said.items() if k != "least"}
+    if declared.of_stages and said.get("of") in ("outcome", "hit/rel:2/at:5"):
+        said["of"] = "exact_match"
+        said.pop("least", None)
+    return Measure.of(declared.name, cutoff=draw(cuts), **said)
 
 
 @given(measures())
@@ -194,6 +206,38 @@ def test_any_text_is_a_measure_or_a_refusal_with_a_hint(text: str) -> None:
     assert measure is None or parse(str(measure)) == measure
 
 
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("aurc", "aurc does not say of"),
+        ("aurc(of=token_f1)", "aurc does not say which token_f1 counts as right"),
+        ("aurc(of=exact_match,least=0.5)", "exact_match is 0 or 1 and takes no least"),
+        ("aurc(of=recall/at:5,least=0.5)", "aurc cannot be of recall@5, which is of retrieval"),
+        ("selective_risk(of=exact_match)", "selective_risk does not say coverage"),
+        ("brier(of=latency)", "brier cannot be of latency"),
+        ("paraphrase_consistency(of=aurc/of:exact_match)", "paraphrase_consistency cannot be of aurc(of=exact_match)"),
+        ("pass_k(of=exact_match)", "pass_k does not say k"),
+        ("pass_k(of=recal/at:5,k=2)", "there is no measure named 'recal'"),
+    ],
+)
+def test_what_counts_as_right_is_never_implied(text: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(text)
+    assert caught.value.message == message
+    assert caught.value.hint
+
+
+def test_measures_of_measures() -> None:
+    asked = parse("aurc(least=0.5,of=f1)")
+    assert (str(asked), str(asked.inner)) == ("aurc(least=0.5,of=token_f1)", "token_f1")
+    assert parse("recall@5").inner is None
+    spread = parse("paraphrase_consistency(of=recall/unit:document/at:5)")
+    assert str(spread.with_rel(2)) == "paraphrase_consistency(of=recall/rel:2/unit:document/at:5)"
+    assert str(spread.with_rel(2).inner) == "recall(rel=2,unit=document)@5"
+    assert spread.with_rel(2).with_rel(3) == spread.with_rel(2)
+    assert str(parse("pass_k(k=3,of=answered_right/of:exact_match)").inner) == "answered_right(of=exact_match)"
+
+
 def test_with_rel_fills_only_what_is_open() -> None:
     assert str(parse("recall@20").with_rel(2)) == "recall(rel=2)@20"
     assert str(parse("recall(rel=3)@20").with_rel(2)) == "recall(rel=3)@20"
@@ -206,6 +250,7 @@ def test_declarations_are_complete_and_names_unique() -> None:
         for field in type(one).__slots__:
             value = getattr(one, field)
             assert value not in ("", None) or field == "high", (one.name, field)
+        assert set(one.requires) <= set(one.params), one.name
         assert set(one.params) <= set(PARAMS), one.name
         assert declaration(one.name) is one
         assert all(declaration(alias) is one for alias in one.aliases)
