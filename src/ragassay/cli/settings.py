@@ -95,7 +95,7 @@ class BenchmarkSettings(Record, frozen=True, kw_only=True):
     separator: str | None = None
     """What stands between several values in one cell."""
     delimiter: str | None = None
-    encoding: Literal["utf-8", "utf-16", "cp1252", "latin-1"] | None = None
+    encoding: str | None = None
     slices: tuple[str, ...] = ()
     """Of DeepEval: keys of its metadata that become slices."""
     on_error: Literal["stop", "skip"] = "stop"

@@ -18,19 +18,20 @@ MOST_UNPACKED = 2 * 1024**3
 """Bytes that a packed file may unpack to."""
 GZIP = b"\x1f\x8b"
 _AS_UTF8 = "save it as UTF-8"
-UTF16 = (
+NO_TEXT = (
+    (GZIP, "compressed with gzip", "unpack it first: gunzip"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it first: unzstd"),
+    (b"PK\x03\x04", "a zip archive, as Excel files are", "unpack it, and name a file of it; save a spreadsheet as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel or Word file", "save the sheet as CSV"),
+    (b"%PDF-", "a PDF file", "write its text into a text file, or name a parser that reads PDF"),
+)
+"""What the first bytes of a file that is no text in any encoding say, and what to do about it."""
+OTHER_KINDS = (
+    *NO_TEXT,
     (b"\xff\xfe", "not UTF-8 but UTF-16 or UTF-32", _AS_UTF8),
     (b"\xfe\xff", "not UTF-8 but UTF-16", _AS_UTF8),
 )
-OTHER_KINDS = (
-    (GZIP, "compressed with gzip", "unpack it first: gunzip"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it first: unzstd"),
-    (b"PK\x03\x04", "a zip archive", "unpack it first, and name a file of it; save a spreadsheet as CSV"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel or Word file", "save the sheet as CSV"),
-    (b"%PDF-", "a PDF file", "write its text into a text file, or name a parser that reads PDF"),
-    *UTF16,
-)
-"""What the first bytes of a file say, and what to do about it."""
+"""The same for text that must be UTF-8."""
 PARQUET = ((b"PAR1", "a Parquet file", 'name its format: "parquet"'),)
 
 
@@ -82,13 +83,14 @@ def raw_lines(
                 while line and not line.endswith(b"\n"):
                     line = file.readline(longest + 1)
                     total += len(line)
-                    _check_total(total, path, number)
+                    check_total(total, path, number)
                 continue
-            _check_total(total, path, number)
+            check_total(total, path, number)
             yield number, line
 
 
-def _check_total(total: int, path: Path, line: int) -> None:
+def check_total(total: int, path: Path, line: int) -> None:
+    """InputError once more than MOST_UNPACKED bytes came out of a smaller file."""
     if total > MOST_UNPACKED and total > path.stat().st_size:
         raise InputError(
             f"unpacks to more than {MOST_UNPACKED} bytes", file=str(path), line=line, hint="unpack it and look at it"

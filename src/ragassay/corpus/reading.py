@@ -56,17 +56,22 @@ class Options:
     def __post_init__(self) -> None:
         if self.on_error not in get_args(OnError):
             raise UsageError(f"on_error is {self.on_error!r}", field="on_error", hint="stop or skip")
-        if self.encoding not in ENCODINGS:
-            raise UsageError(
-                f"encoding is {shown(str(self.encoding))!r}", field="encoding", hint=f"one of {', '.join(ENCODINGS)}"
-            )
-        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n\0'):
-            raise UsageError(f"delimiter is {self.delimiter!r}", field="delimiter", hint='one sign, such as ";"')
+        check_writing(self.encoding, self.delimiter)
 
     @property
     def tenants(self) -> tuple[str, ...] | None:
         """`default_tenants` as documents hold them."""
         return tuple(self.default_tenants) if self.default_tenants is not None else None
+
+
+def check_writing(encoding: str, delimiter: str | None) -> None:
+    """UsageError for an encoding or a delimiter that nothing is read in."""
+    if encoding not in ENCODINGS:
+        raise UsageError(
+            f"encoding is {shown(str(encoding))!r}", field="encoding", hint=f"one of {', '.join(ENCODINGS)}"
+        )
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
+        raise UsageError(f"delimiter is {delimiter!r}", field="delimiter", hint='one sign, such as ";"')
 
 
 class Intake:

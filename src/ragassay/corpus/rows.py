@@ -12,7 +12,7 @@ from ragassay.records.shape import close_to
 from ragassay.records.text import shown
 
 Columns = Mapping[str, str | int | Sequence[str]]
-MOST_FIELDS = 2_000
+MOST_FIELDS = 10_000
 """Columns or keys of one row."""
 SEPARATOR = "|"
 """Between the values of a cell that holds several."""

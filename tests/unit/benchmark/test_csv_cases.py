@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.unit.score.score_material import doc
 
 from ragassay.benchmark import read_csv
-from ragassay.benchmark.rows import MOST_CELL
+from ragassay.corpus import csv_rows
 from ragassay.errors import InputError, RagassayError, UsageError
 
 COLUMNS = {"query": "Frage", "answers": "Antwort", "documents": "Quelle", "slice.topic": "Thema"}
@@ -102,13 +102,13 @@ Q = {"query": "q"}
         ("q,a\nx,1,2\n", Q, 2, "3 cells in a table of 2"),
         ("q,a\n\n\nx\n", Q, 4, "1 cells in a table of 2"),
         ("q,a\n ,1\n", Q, 2, "empty"),
-        ('q,a\n"x"y,1\n', Q, 2, "not CSV"),
-        ('q,a\nfine,1\n"never closed,1\nmore\n', Q, 3, "not CSV"),
+        ('q,a\n"x"y,1\n', Q, 2, "broken quotes"),
+        ('q,a\nfine,1\n"never closed,1\nmore\n', Q, 3, "broken quotes"),
         ("q,q\nx,1\n", Q, 1, "two columns"),
         ("frage,a\nx,1\n", Q, 1, "no column is named 'q'"),
         ("q,\nx,\n", Q, None, ""),
         ("q,,b\nx,1,2\n", Q, 2, "column 2, which has no name"),
-        ("", Q, None, "names the columns"),
+        ("", Q, None, "empty file"),
         ("q\n", Q, None, "no case"),
         ("q,d,g\nx,d1,high\n", {**Q, "documents": "d", "grades": "g"}, 2, "whole numbers"),
         ("q,d,g\nx,d1,²\n", {**Q, "documents": "d", "grades": "g"}, 2, "whole numbers"),
@@ -118,7 +118,7 @@ Q = {"query": "q"}
         ("q,c\nx,odd\n", {**Q, "class": "c"}, 2, "odd"),
         ("q,f\nx,1.2.26\n", {**Q, "valid_from": "f"}, 2, "not a date"),
         (b"q,a\nx\0,1\n", Q, 2, "NUL"),
-        (b"PK\x03\x04" + b"x" * 50, Q, None, "Excel"),
+        (b"PK\x03\x04" + b"x" * 50, Q, 1, "Excel"),
     ],
 )  # fmt: skip
 def test_errors(tmp_path: Path, data: str | bytes, columns: dict[str, str], line: int | None, words: str) -> None:
@@ -149,10 +149,12 @@ def test_bytes_that_are_not_utf8_are_kept_marked_and_no_row_is_lost(tmp_path: Pa
     assert (first.query, first.lossy, second.lossy) == ("caf\ufffd", True, False)
 
 
-def test_a_cell_without_end_is_not_read_into_memory(tmp_path: Path) -> None:
-    path = written(tmp_path, b'q,a\n"' + b"x\n" * (MOST_CELL // 2 + 10))
-    with pytest.raises(InputError, match="not CSV: field larger"):
+def test_a_cell_without_end_is_not_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_rows, "MAX_BYTES", 100_000)
+    path = written(tmp_path, b'q,a\n"' + b"x\n" * 60_000)
+    with pytest.raises(InputError, match="a row of more than 100000 bytes") as caught:
         read_csv(path, Q)
+    assert caught.value.line == 2
 
 
 def test_skip_lists_each_line(tmp_path: Path) -> None:

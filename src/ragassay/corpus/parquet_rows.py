@@ -1,0 +1,159 @@
+"""Rows of Parquet files, with the extra `parquet` (pyarrow), for documents and for questions. Knows no field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ragassay.corpus.jsonl import clean_strings
+from ragassay.corpus.rows import MOST_FIELDS
+from ragassay.errors import InputError, MissingExtraError
+from ragassay.records.canonical import MAX_BYTES, MAX_DEPTH
+from ragassay.records.text import clean, shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+_BATCH = 256
+_MOST_UNPACKED = 4 * 1024**3
+_MOST_RATIO = 1_000
+
+
+class ParquetRow(NamedTuple):
+    """One row: JSON values by column (null is kept), its number from 1, and its texts as they stand in the file."""
+
+    values: dict[str, Any]
+    number: int
+    lossy: bool
+    """Whether something was not valid UTF-8 and became U+FFFD."""
+    given: dict[str, Any]
+    """The values before that: texts as bytes."""
+
+
+def parquet_rows(path: Path, choose: Callable[[list[str]], list[str]] | None = None) -> Iterator[ParquetRow]:
+    """The rows of a file; of the columns that `choose` names, given all names (without it: of all columns).
+
+    Dates and times become text, and so do decimals; bytes are taken for UTF-8; a key of a struct that is null is left
+    out. Raises MissingExtraError without pyarrow, InputError for a damaged file, two columns of one name, or more than
+    MOST_FIELDS columns, MAX_DEPTH levels, or 4 GiB unpacked.
+    """
+    pyarrow, parquet = _load(path)
+    try:
+        with path.open("rb") as file:
+            source = parquet.ParquetFile(file, page_checksum_verification=True)
+            _check(source, path)
+            columns = list(source.schema_arrow.names)
+            wanted = list(dict.fromkeys(choose(columns))) if choose else columns
+            yield from _rows(source, wanted, pyarrow)
+    except InputError as error:
+        raise error.at(file=str(path))  # noqa: B904  the same error, with its place
+    except MemoryError as cause:
+        raise InputError(
+            "needs more memory than there is", file=str(path), hint="write it in smaller row groups, or split it"
+        ) from cause
+    except (pyarrow.ArrowException, OSError, ValueError, TypeError, OverflowError, NotImplementedError) as cause:
+        why = getattr(cause, "strerror", None) or shown(str(cause).partition("\n")[0], limit=200)
+        raise InputError(
+            f"cannot be read as Parquet: {why}", file=str(path), hint="fetch or write the file again"
+        ) from cause
+
+
+def _load(path: Path) -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError(
+            "Parquet needs pyarrow, which is not installed", file=str(path), hint="pip install 'ragassay[parquet]'"
+        ) from None
+    return pa, pq
+
+
+def _check(source: pq.ParquetFile, path: Path) -> None:
+    """InputError for a file that says of itself that it is larger than anything that is read here."""
+    about = source.metadata
+    if about.num_columns > MOST_FIELDS:
+        raise InputError(f"{about.num_columns} columns; the most is {MOST_FIELDS}", hint="write fewer columns")
+    unpacked = sum(max(0, about.row_group(number).total_byte_size) for number in range(about.num_row_groups))
+    if unpacked > _MOST_UNPACKED or unpacked > max(MAX_BYTES, path.stat().st_size * _MOST_RATIO):
+        raise InputError(f"says that it unpacks to {unpacked} bytes", hint="is it damaged? Write it again, or split it")
+    names = list(source.schema_arrow.names)
+    if len(set(names)) < len(names):
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        raise InputError(f"two columns are named {shown(twice)!r}", hint="rename one of them")
+    for field in source.schema_arrow:
+        if _depth(field.type) > MAX_DEPTH:
+            raise InputError(f"nested deeper than {MAX_DEPTH}", field=shown(field.name), hint="write it flatter")
+
+
+def _depth(kind: pa.DataType) -> int:
+    """How deeply lists and structs are nested in a type."""
+    deepest, waiting = 0, [(kind, 1)]
+    while waiting:
+        one, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        if depth <= MAX_DEPTH:
+            waiting += [(one.field(number).type, depth + 1) for number in range(one.num_fields)]
+    return deepest
+
+
+def _rows(source: pq.ParquetFile, columns: list[str], pyarrow: Any) -> Iterator[ParquetRow]:
+    number = 0
+    for batch in source.iter_batches(batch_size=_BATCH, columns=columns, use_threads=False):
+        found = {name: _values(batch.column(name), pyarrow) for name in batch.schema.names}
+        for at in range(batch.num_rows):
+            number += 1
+            given = {name: values[at] for name, values in found.items()}
+            yield ParquetRow(*_clean_row(given, number))
+
+
+def _values(column: Any, pyarrow: Any) -> list[Any]:
+    """The values of a column; texts come as bytes, since nobody has checked that they are UTF-8."""
+    kind = column.type
+    if pyarrow.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = kind.value_type
+    if pyarrow.types.is_string(kind):
+        column = column.view(pyarrow.binary())
+    elif pyarrow.types.is_large_string(kind):
+        column = column.view(pyarrow.large_binary())
+    if column.nbytes > MAX_BYTES * 4:
+        raise InputError(f"more than {MAX_BYTES * 4} bytes in {_BATCH} rows", hint="split texts of this size")
+    try:
+        values: list[Any] = column.to_pylist()
+    except UnicodeDecodeError:
+        raise InputError("text inside a list or struct is not UTF-8", hint="write it again as UTF-8") from None
+    return values
+
+
+def _clean_row(given: dict[str, Any], number: int) -> tuple[dict[str, Any], int, bool, dict[str, Any]]:
+    whole: dict[str, Any] = {}
+    lossy = False
+    for name, value in given.items():
+        whole[clean(name).text], lost = _plain(value)
+        lossy = lossy or lost
+    return whole, number, lossy, given
+
+
+def _plain(value: Any) -> tuple[Any, bool]:
+    """A value of JSON, and whether something in it was not valid Unicode."""
+    if isinstance(value, bytes):
+        return clean(value)
+    if isinstance(value, list | tuple):
+        pairs = [_plain(one) for one in value]
+        return [one for one, _ in pairs], any(lost for _, lost in pairs)
+    if isinstance(value, dict):
+        inner = {str(key): _plain(one) for key, one in value.items() if one is not None}
+        whole, lossy = clean_strings({key: one for key, (one, _) in inner.items()})
+        return whole, lossy or any(lost for _, lost in inner.values())
+    if value is None or isinstance(value, str | int | float | bool):
+        return clean(value) if isinstance(value, str) else (value, False)
+    return clean(_moment(value))
+
+
+def _moment(value: Any) -> str:
+    """A date or time as text; midnight without an offset is a date, as data frames write dates."""
+    text = str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
+    return text.removesuffix("T00:00:00") if getattr(value, "tzinfo", None) is None else text
