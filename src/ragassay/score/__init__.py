@@ -1,6 +1,7 @@
 """Traces and questions to the score table: observations, estimates, survival. Opens no socket and reads no clock."""
 
 from ragassay.score.estimates import estimate
+from ragassay.score.fates import fates_of
 from ragassay.score.fill import complete
 from ragassay.score.labels import Labels
 from ragassay.score.observe import observe
@@ -16,6 +17,7 @@ __all__ = [
     "World",
     "complete",
     "estimate",
+    "fates_of",
     "load_world",
     "observe",
     "survival",

@@ -9,8 +9,9 @@ from ragassay.records.case import Case
 from ragassay.records.protocol import Scoring
 from ragassay.records.score import Observation
 from ragassay.score.answer import RUNTIME_MEASURES, takes_part
+from ragassay.score.fates import fates_unknown
 from ragassay.score.labels import Labels
-from ragassay.score.observe import COUNTS, computed, fates_unknown, known, measures_of
+from ragassay.score.observe import COUNTS, computed, known, measures_of
 from ragassay.score.population import outside
 from ragassay.score.rows import Rows, Scores, error, missing
 from ragassay.score.world import World

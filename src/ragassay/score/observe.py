@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from ragassay.measures import Measure, Outcome, declaration, parse
 from ragassay.records.case import Case
 from ragassay.records.protocol import Scoring
-from ragassay.records.score import FactFate
 from ragassay.records.trace import Item, Trace, TraceContent
 from ragassay.score import answer as answers
 from ragassay.score.context import CONTEXT_MEASURES, of_context
 from ragassay.score.copies import without_copies
-from ragassay.score.facts import Walk, coverage
+from ragassay.score.facts import coverage
+from ragassay.score.fates import read_fates
 from ragassay.score.hold import Reader, State
 from ragassay.score.labels import Labels
 from ragassay.score.population import outside
@@ -57,7 +57,7 @@ class _Question:
         self.failure = self.content.failure.cause if self.content.failure else ""
 
     def scores(self) -> Scores:
-        fates = self._fates()
+        fates = read_fates(self.labels, self.reader, self.graph, self.content)
         for order, name in enumerate(self.graph.names):
             self._step(name, order)
         self._context()
@@ -237,31 +237,6 @@ class _Question:
         if self.case.principal is not None:
             self.rows.add("hidden_labels", value(self.labels.hidden))
 
-    def _fates(self) -> tuple[FactFate, ...]:
-        facts = [one for one in self.labels.facts if self.labels.sets[one.id]]
-        if not facts:
-            return ()
-        if self.failure or self.graph.end is None:
-            return fates_unknown(self.case, self.content.repeat, self.labels)
-        walk = Walk(self.graph, self.labels, self.reader)
-        inferred = walk.inferred
-        made = []
-        for fact in facts:
-            way = walk.fate(fact.id)
-            made.append(
-                FactFate(
-                    query_id=self.case.query_id,
-                    repeat=self.content.repeat,
-                    fact_id=fact.id,
-                    required=fact.required,
-                    fate=way.fate,
-                    steps=way.steps,
-                    found_at=walk.found_at(fact.id),
-                    inferred=inferred,
-                )
-            )
-        return tuple(made)
-
 
 def at_steps(name: str) -> bool:
     """Whether a measure is taken at every step that hands items on."""
@@ -277,15 +252,6 @@ def computed(name: str) -> bool:
         or name in answers.REFUSAL_MEASURES
         or name in answers.RUNTIME_MEASURES
         or name == "dedup_coverage"
-    )
-
-
-def fates_unknown(case: Case, repeat: int, labels: Labels) -> tuple[FactFate, ...]:
-    """The fates of a question whose way to the context cannot be followed."""
-    return tuple(
-        FactFate(query_id=case.query_id, repeat=repeat, fact_id=one.id, required=one.required, fate="unknown")
-        for one in labels.facts
-        if labels.sets[one.id]
     )
 
 

@@ -1,0 +1,190 @@
+"""Two corpora and their segmentations, document by document. Reads no trace and no label."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ragassay import corpus as corpus_room
+from ragassay.compare.changes.shown import change, text_of
+from ragassay.corpus.build import load_entries
+from ragassay.records.base import Digest, DocumentId
+from ragassay.records.comparison import Change
+from ragassay.records.document import Corpus, CorpusEntry, Document, Segmentation
+from ragassay.store import Store
+
+Key = tuple[DocumentId, str]
+_ABOUT = ("url", "valid_from", "valid_until", "supersedes", "metadata")
+"""What of a document does not follow from its text; the title may, and `lossy` and `raw` do."""
+
+
+class Pair(NamedTuple):
+    """One document on both sides."""
+
+    before: CorpusEntry
+    after: CorpusEntry
+
+
+class Documents(NamedTuple):
+    """The documents of two corpora, set against each other."""
+
+    changes: tuple[Change, ...]
+    edited: frozenset[str]
+    """Ids of documents of which some version's text is another one, came or went."""
+    versions: dict[Key, str]
+    """(document_id, version of the candidate) -> version of the baseline, of documents that are the same text."""
+
+
+SAME = Documents((), frozenset(), {})
+
+
+def document_changes(store: Store, a: Digest, b: Digest) -> Documents:
+    """What differs between two corpora (records by digest): texts, access and description, each told from the others.
+
+    A document is known again by its id and version; where one version stands alone on each side, by its id. One whose
+    parser or normaliser is another counts under that, whatever became of its text. A title that moved with the text is
+    no change of its own.
+    """
+    before, after = store.get_record(Corpus, a), store.get_record(Corpus, b)
+    if before.digest == after.digest:
+        return SAME
+    ours, theirs = _entries(store, before), _entries(store, after)
+    pairs, gone, new = _paired(ours, theirs)
+    moved = [one for one in pairs if one.before != one.after]
+    follows = _title_only(store, before, after, moved)
+    changes = [one for pair in moved for one in _of_pair(pair, follows)]
+    changes += [change("document_removed", _name(one), one.text_digest, None) for one in gone]
+    changes += [change("document_added", _name(one), None, one.text_digest) for one in new]
+    other_text = [one for one in pairs if one.before.text_digest != one.after.text_digest]
+    return Documents(
+        (*_parsers(moved), *changes),
+        frozenset(one.document_id for one in (*gone, *new, *(pair.before for pair in other_text))),
+        {
+            (one.after.document_id, one.after.version): one.before.version
+            for one in pairs
+            if one.before.version != one.after.version and one.before.text_digest == one.after.text_digest
+        },
+    )
+
+
+def segmentation_changes(store: Store, a: Digest | None, b: Digest | None, *, corpus_same: bool) -> list[Change]:
+    """What differs between two segmentations; passages alone are a change only where the corpus is the same."""
+    before = store.get_record(Segmentation, a) if a is not None else None
+    after = store.get_record(Segmentation, b) if b is not None else None
+    if before is None or after is None:
+        names = [None if one is None else f"{one.chunker} {one.chunker_version}" for one in (before, after)]
+        return [] if names[0] == names[1] else [change("segmentation", "segmentation", *names)]
+    found = []
+    chunkers = [f"{one.chunker} {one.chunker_version}" for one in (before, after)]
+    if chunkers[0] != chunkers[1]:
+        found.append(change("segmentation", "chunker", *chunkers))
+    elif before.parameters != after.parameters:
+        for key in sorted({*before.parameters, *after.parameters}):
+            one, other = before.parameters.get(key), after.parameters.get(key)
+            if one != other:
+                found.append(change("segmentation", key, text_of(one), text_of(other)))
+    if not found and corpus_same and before.passages_digest != after.passages_digest:
+        found.append(change("segmentation", "passages", before.passages_digest, after.passages_digest))
+    return found
+
+
+def passages_same(store: Store, a: Digest | None, b: Digest | None) -> bool:
+    """Whether two segmentations have the same passages; of two that are not there, yes."""
+    if a is None or b is None:
+        return a == b
+    return store.get_record(Segmentation, a).passages_digest == store.get_record(Segmentation, b).passages_digest
+
+
+def _entries(store: Store, corpus: Corpus) -> dict[Key, CorpusEntry]:
+    return {_key(one): one for one in load_entries(store, corpus)}
+
+
+def _paired(
+    ours: dict[Key, CorpusEntry], theirs: dict[Key, CorpusEntry]
+) -> tuple[list[Pair], list[CorpusEntry], list[CorpusEntry]]:
+    """The same documents, those of the baseline alone, those of the candidate alone; by id and version."""
+    pairs = {key: Pair(ours[key], theirs[key]) for key in ours.keys() & theirs.keys()}
+    left: dict[str, tuple[list[CorpusEntry], list[CorpusEntry]]] = defaultdict(lambda: ([], []))
+    for side, entries in enumerate((ours, theirs)):
+        for key, one in entries.items():
+            if key not in pairs:
+                left[key[0]][side].append(one)
+    gone: list[CorpusEntry] = []
+    new: list[CorpusEntry] = []
+    for before, after in left.values():
+        if len(before) == len(after) == 1:
+            pairs[before[0].document_id, before[0].version] = Pair(before[0], after[0])
+        else:
+            gone += before
+            new += after
+    return [pairs[key] for key in sorted(pairs)], sorted(gone, key=_key), sorted(new, key=_key)
+
+
+def _key(entry: CorpusEntry) -> Key:
+    return entry.document_id, entry.version
+
+
+def _name(entry: CorpusEntry) -> str:
+    """The id, with its version where that tells more than that there is one."""
+    return entry.document_id if entry.version == "1" else f"{entry.document_id}@{entry.version}"
+
+
+def _reparsed(pair: Pair) -> bool:
+    return (pair.before.parser, pair.before.normaliser) != (pair.after.parser, pair.after.normaliser)
+
+
+def _parsers(moved: list[Pair]) -> Iterator[Change]:
+    """One change a pair of parsers, and a pair of normalisers, however many documents went through them."""
+    for field in ("parser", "normaliser"):
+        counts: Counter[tuple[str, str]] = Counter()
+        first: dict[tuple[str, str], str] = {}
+        for one in moved:
+            pair = (getattr(one.before, field), getattr(one.after, field))
+            if pair[0] != pair[1]:
+                counts[pair] += 1
+                first.setdefault(pair, one.before.document_id)
+        for (before, after), count in sorted(counts.items()):
+            of = first[before, after] if count == 1 else f"{count} documents"
+            yield change("parser", of if field == "parser" else f"{field} of {of}", before, after)
+
+
+def _of_pair(pair: Pair, follows: frozenset[str]) -> Iterator[Change]:
+    before, after = pair
+    name = before.document_id
+    reparsed = _reparsed(pair)
+    text = before.text_digest != after.text_digest
+    if text and not reparsed:
+        yield change("document_text", name, before.text_digest, after.text_digest)
+    if before.auth_digest != after.auth_digest:
+        yield change("document_acl", name, before.auth_digest, after.auth_digest)
+    if before.meta_digest != after.meta_digest and name not in follows:
+        yield change("document_metadata", name, before.meta_digest, after.meta_digest)
+    elif before.version != after.version and not text and before.auth_digest == after.auth_digest:
+        yield change("document_metadata", f"{name} version"[:512], before.version, after.version)
+
+
+def _title_only(store: Store, a: Corpus, b: Corpus, moved: list[Pair]) -> frozenset[str]:
+    """Ids of documents whose text or parser moved and of whose description only that moved which follows from it.
+
+    Of a referenced corpus nobody knows; there the description counts.
+    """
+    wanted = {
+        one.before.document_id
+        for one in moved
+        if one.before.meta_digest != one.after.meta_digest
+        and (one.before.text_digest != one.after.text_digest or _reparsed(one))
+    }
+    if not wanted or "referenced" in (a.mode, b.mode):
+        return frozenset()
+    ours = {(one.document_id, one.version): one for one in corpus_room.load(store, a) if one.document_id in wanted}
+    theirs = {(one.document_id, one.version): one for one in corpus_room.load(store, b) if one.document_id in wanted}
+    return frozenset(
+        one.before.document_id
+        for one in moved
+        if one.before.document_id in wanted and _about(ours[_key(one.before)]) == _about(theirs[_key(one.after)])
+    )
+
+
+def _about(document: Document) -> tuple[object, ...]:
+    return tuple(getattr(document, name) for name in _ABOUT)
