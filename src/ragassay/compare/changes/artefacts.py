@@ -58,7 +58,7 @@ class Sides:
         a, b = self._objects("benchmark")
         if a is None or b is None or a == b:
             return SAME_QUESTIONS
-        return question_changes(self.store, a, b, corpus_same=self.corpus_same, edited=self.documents.edited)
+        return question_changes(self.store, a, b, corpus_same=self.corpus_same, edited=self.documents.moved)
 
     @property
     def corpus_same(self) -> bool:

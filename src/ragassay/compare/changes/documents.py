@@ -35,6 +35,11 @@ class Documents(NamedTuple):
     versions: dict[Key, str]
     """(document_id, version of the candidate) -> version of the baseline, of documents that are the same text."""
 
+    @property
+    def moved(self) -> frozenset[str]:
+        """Ids of documents in which a label may stand elsewhere: their text or their version is another one."""
+        return self.edited | {document_id for document_id, _ in self.versions}
+
 
 SAME = Documents((), frozenset(), {})
 

@@ -132,16 +132,27 @@ class Pair:
         return all(self._out_same(one.key) for one in before if one.speaks)
 
     def _matters(self, key: Key) -> bool:
-        """Of a step that one side lacks: whether it hands on other items than came in; of any other: yes."""
+        """Of a step that one side lacks: whether it hands on other items than came in; of any other: yes.
+
+        Where a trace failed, what it lacks did not come to pass: only the step that failed matters.
+        """
         a, b = self._of(self.ours, key), self._of(self.theirs, key)
         if a is not None and b is not None:
             return True
+        failures = [one.content.failure for one in (self.ours, self.theirs) if one.content.failure is not None]
+        if failures:
+            return any(_is_of(key[0], one.step) for one in failures)
         point, points = (a, self.ours) if b is None else (b, self.theirs)
         assert point is not None
         if point.items is None or point.source or point.step is None:
             return True
         inputs = points.inputs(point)
         return [one.identity for one in inputs] != [one.identity for one in point.items]
+
+
+def _is_of(name: str, failed: str | None) -> bool:
+    """Whether a failure is that of the steps of this name; one that names no step is that of the answer."""
+    return name == ANSWER if failed is None else name == failed or failed.startswith(f"{name}-")
 
 
 def _merged(ours: Sequence[Point], theirs: Sequence[Point]) -> list[str]:

@@ -86,7 +86,8 @@ def policy_changes(a: Policy, b: Policy) -> Iterator[Change]:
     for key in sorted({*ours, *theirs}):
         one, other = ours.get(key), theirs.get(key)
         if one is None or other is None:
-            yield change("policy", key, _summary(one), _summary(other))
+            alone = (one or other or {}).get("", ("policy", ""))
+            yield change(alone[0], key, _summary(one), _summary(other))
             continue
         for field in sorted({*one, *other}):
             before, after = one.get(field), other.get(field)

@@ -32,6 +32,9 @@ class _Count:
     """Somewhere the change begins here, be it that one side lacks the step."""
 
 
+_ABSENT = msgspec.Raw(b"")
+
+
 class _Named(msgspec.Struct):
     name: str
     kind: str
@@ -41,9 +44,9 @@ class _Shape(msgspec.Struct):
     """The names of a trace that is the same on both sides."""
 
     steps: list[_Named] = []
-    context: msgspec.Raw | None = None
-    answer: msgspec.Raw | None = None
-    failure: msgspec.Raw | None = None
+    context: msgspec.Raw = _ABSENT
+    answer: msgspec.Raw = _ABSENT
+    failure: msgspec.Raw = _ABSENT
 
 
 def steps(
@@ -79,11 +82,11 @@ def _unmoved(line: bytes) -> list[Move]:
     shape = msgspec.json.decode(line, type=_Shape)
     kinds = {one.name: one.kind for one in shape.steps}
     every = {one.kind for one in shape.steps}
-    if shape.context is not None and "assemble" not in every and CONTEXT not in kinds:
+    if bytes(shape.context) and "assemble" not in every and CONTEXT not in kinds:
         last = next((one.name for one in reversed(shape.steps) if one.kind == "generate"), None)
         place = len(kinds) if last is None else list(kinds).index(last)
         kinds = dict([*list(kinds.items())[:place], (CONTEXT, CONTEXT), *list(kinds.items())[place:]])
-    if "generate" not in every and (shape.answer is not None or shape.failure is not None):
+    if "generate" not in every and bytes(shape.answer) + bytes(shape.failure):
         kinds[ANSWER] = ANSWER
     return [Move(name, kind, "both", same=True, first=False) for name, kind in kinds.items()]
 
