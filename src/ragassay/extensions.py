@@ -6,10 +6,12 @@ An extension is named by a setting; its identity (name, distribution, version) g
 from __future__ import annotations
 
 import difflib
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragassay.errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 PARSERS = "ragassay.parsers"
 CHUNKERS = "ragassay.chunkers"
@@ -29,6 +31,13 @@ class Extension(NamedTuple):
         return f"{self.name} {self.distribution}/{self.version}"
 
 
+def entry_points(group: str, **name: str) -> tuple[EntryPoint, ...]:
+    """What installed packages offer. The library that knows takes a quarter of our start: it is imported when asked."""
+    from importlib.metadata import entry_points as installed
+
+    return tuple(one for one in installed(group=group) if name.get("name", one.name) == one.name)
+
+
 def extension_names(group: str) -> list[str]:
     """The names that installed packages offer in an entry point group, sorted; nothing is loaded."""
     return sorted({one.name for one in entry_points(group=group)})
@@ -40,7 +49,7 @@ def load_extension(group: str, name: str) -> Extension | None:
     UsageError if two packages offer the name, if it cannot be imported, or if its package states no version: an
     extension without identity could not be sealed.
     """
-    found = list(entry_points(group=group, name=name))
+    found = entry_points(group=group, name=name)
     if not found:
         return None
     if len(found) > 1:

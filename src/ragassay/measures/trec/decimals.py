@@ -48,6 +48,7 @@ class Digits(NamedTuple):
 
     number: Words
     decimals: Ints
+    """One for each number, or a single one for all."""
     good: Bools
 
 
@@ -58,10 +59,9 @@ def parse_decimals(texts: Texts) -> tuple[Floats, Ints]:
     """
     start, end, buffer = texts.start, texts.end, texts.buffer
     first = buffer[start]
-    signed = (first == 45) | (first == 43)
     negative = None
-    if signed.any():
-        negative, start = first == 45, start + signed
+    if np.any(first < 46):
+        negative, start = first == 45, start + ((first == 45) | (first == 43))
     bare = Texts(buffer, start, end)
     values = np.zeros(len(start))
     left = np.arange(len(start))
@@ -86,11 +86,13 @@ def _digits(texts: Texts) -> Digits:
     number = np.zeros(len(length), np.uint64)
     good = (length <= 8 * count) & (length > (decimals >= 0))
     used = count
-    if count == 2 and int(length.max()) == 9 and bool(np.all(decimals[length > 8] >= 0)):
+    if count == 2 and int(length.max()) == 9 and (decimals.min() >= 0 or np.all(decimals[length > 8] >= 0)):
         used = 1  # without their points all numbers have up to eight digits
     for nth in reversed(range(used)):
         place, part = places[nth], words[nth]
-        joined = (part & _AFTER[place]) | ((part & _BEFORE[place]) << _EIGHT)
+        joined = part & _BEFORE[place]
+        joined <<= _EIGHT
+        joined |= part & _AFTER[place]
         if nth + 1 < count:
             joined |= (words[nth + 1] >> np.uint64(56)) & _CARRY[place]
         good &= ((joined + _every(0x76)) | joined) & _every(0x80) == 0
@@ -106,8 +108,8 @@ def _points(texts: Texts, words: list[Words]) -> tuple[list[Ints], Ints]:
     if found >= 0:
         after = int(texts.end[0] - texts.start[0]) - 1 - found
         if after < 8 * len(words) and bool(np.all(texts.buffer[texts.end - 1 - after] == 46)):
-            one = [np.array([_place(after, nth)]) for nth in range(len(words))]
-            return one, np.full(len(texts), after)
+            one = np.array([after])
+            return [_settle(one, nth) for nth in range(len(words))], one
     decimals = np.full(len(texts), -1)
     for nth, part in enumerate(words):
         point = part ^ _every(0x2E ^ 0x30)
@@ -121,12 +123,6 @@ def _settle(decimals: Ints, nth: int) -> Ints:
     """The place of the point in word nth for each row."""
     within = decimals - 8 * nth
     return np.where(decimals < 0, 9, np.where(within < 0, 8, np.where(within > 7, 9, 7 - within)))
-
-
-def _place(after: int, nth: int) -> int:
-    """The place of the point in word nth with `after` digits behind it."""
-    within = after - 8 * nth
-    return 8 if within < 0 else 9 if within > 7 else 7 - within
 
 
 def _eight_digits(part: Words) -> Words:
@@ -150,10 +146,11 @@ def _scaled(number: Words, power: Ints) -> tuple[Floats, Bools]:
     quotient = value / below
     if np.any(power > 0):
         quotient = np.where(power > 0, value * _POWERS[np.minimum(np.maximum(power, 0), 22)], quotient)
-    large = np.flatnonzero(number >= np.uint64(1 << 53))
-    if len(large):
-        quotient[large], exact = _long_division(number[large], below[large])
-        sure[large] &= exact & (power[large] <= 0)
+    if number.max(initial=0) >= 1 << 53:
+        large = np.flatnonzero(number >= np.uint64(1 << 53))
+        quotient[large], exact = _long_division(number[large], np.broadcast_to(below, number.shape)[large])
+        sure = np.broadcast_to(sure, number.shape).copy()
+        sure[large] &= exact & np.broadcast_to(power <= 0, number.shape)[large]
     return quotient, sure
 
 
@@ -190,7 +187,7 @@ def _plain(texts: Texts, rows: Ints, values: Floats) -> Ints:
     quotients, sure = _scaled(digits.number, -digits.decimals)
     good = digits.good & sure
     if good.all():
-        values[rows] = quotients
+        values[rows if len(rows) < len(texts) else slice(None)] = quotients
         return rows[:0]
     values[rows[good]] = quotients[good]
     return rows[~good]

@@ -8,9 +8,10 @@ import numpy as np
 
 from ragassay.errors import InputError
 from ragassay.measures.lists import Bools, Ints
-from ragassay.measures.trec.texts import PAD, Bytes, Texts
+from ragassay.measures.trec.texts import PAD, Bytes, Texts, Words
 
 _TAB, _NEWLINE, _RETURN, _HASH, _LAST_SPACE = 9, 10, 13, 35, 32
+_ONE, _BITS = np.uint64(1), 64
 _EVERY_33, _EVERY_128 = np.uint64(0x2121212121212121), np.uint64(0x8080808080808080)
 
 
@@ -97,25 +98,92 @@ def _refuse_control_characters(buffer: Bytes, separators: Ints, kinds: Bytes) ->
 
 
 def _regular(buffer: Bytes, width: int, wanted: tuple[int, ...]) -> Fields | None:
-    """The quick way: `width` fields in every line, LF right behind the last; no comment, no blank line, else None."""
-    blank = (buffer <= _LAST_SPACE).view(np.uint8)
-    edge = np.zeros(len(buffer), np.uint8)
-    np.bitwise_xor(blank[1:], blank[:-1], out=edge[1:])
-    edges = np.flatnonzero(edge.view(bool))
-    if not len(edges) or len(edges) % (2 * width):
+    """The quick way: `width` fields in every line, spaces and tabs only; no comment, no blank line, else None."""
+    newline = np.flatnonzero(buffer[PAD - 1 : -PAD] == _NEWLINE) + (PAD - 1)
+    line, last = newline[:-1] + 1, newline[1:]
+    first = buffer[line]
+    if not len(line) or int(first.min()) <= _LAST_SPACE or np.any(first == _HASH):
         return None
-    table = edges.reshape(-1, 2 * width)
-    last = table[:, -1].copy()
-    if not np.all(buffer[last] == _NEWLINE):
-        return None
-    others = np.count_nonzero(buffer < _LAST_SPACE) - len(last) - 2 * PAD
+    others = np.count_nonzero(buffer < _LAST_SPACE) - len(line) - 2 * PAD
     if others and others != np.count_nonzero(buffer == _TAB):
         return None
-    line = np.concatenate((np.array([PAD]), last[:-1] + 1))
-    if np.any(buffer[line] == _HASH):
+    walk = _Walk(buffer, line, last)
+    if walk.edges != 2 * width * len(line):
         return None
-    texts = (Texts(buffer, table[:, 2 * one].copy(), table[:, 2 * one + 1].copy()) for one in wanted)
-    return Fields(tuple(texts), line)
+    start, ends = [line], []
+    for field in range(width - 1):
+        ends.append(walk.end(field in wanted))
+        start.append(walk.start(field + 1 in wanted or field + 2 == width))
+    # All lines have as many edges as they must in sum: none has fewer if the last field of each begins within it.
+    if walk.lost or not np.all(start[-1] < last):
+        return None
+    if width - 1 in wanted:
+        ends.append(walk.end(wanted=True))
+    return Fields(tuple(Texts(buffer, start[one], ends[one]) for one in wanted), line)
+
+
+class _Walk:
+    """From edge to edge of the white space in each line, all lines at once, over one bit a byte."""
+
+    def __init__(self, buffer: Bytes, line: Ints, last: Ints) -> None:
+        blank = np.ones((len(buffer) // _BITS + 2) * _BITS, bool)
+        np.less_equal(buffer, _LAST_SPACE, out=blank[: len(buffer)])
+        self._words: Words = np.packbits(blank, bitorder="little").view(np.dtype("<u8"))
+        change = self._words ^ (self._words << _ONE)
+        change[1:] ^= self._words[:-1] >> np.uint64(_BITS - 1)
+        self.edges = int(np.bitwise_count(change).sum(dtype=np.int64)) - 1
+        """How many there are, but for the one before the buffer's first byte."""
+        self.lost = False
+        """A line had no further edge: nothing that was found holds."""
+        around = 2 * PAD + len(blank) - len(buffer)
+        spaces = int(np.bitwise_count(self._words).sum(dtype=np.int64)) - around
+        self._single = 2 * spaces == self.edges  # no two white spaces meet: a field begins one byte behind the last
+        self._last = last
+        self._before, self._ahead = line - 1, self._behind(line)
+        self._passed: Words = np.ones(1, np.uint64)
+
+    def end(self, wanted: bool) -> Ints:
+        """Where the field of each line ends; if not wanted, the place is passed, but not told."""
+        if not self._ahead.min():
+            self._look_further()
+        lower = self._ahead - _ONE
+        self._passed = self._ahead ^ lower
+        self._ahead = self._ahead & lower
+        return self._place() if wanted else self._last
+
+    def start(self, wanted: bool) -> Ints:
+        """Where the next field of each line begins."""
+        if self._single:
+            return self._place() + 1 if wanted else self._last
+        return self.end(wanted)
+
+    def _place(self) -> Ints:
+        place: Ints = self._before + np.bitwise_count(self._passed)
+        return place
+
+    def _behind(self, at: Ints) -> Words:
+        """The edges in the 63 bytes behind each offset, as bits; that of the offset itself was passed."""
+        nth, shift = at >> 6, (at & (_BITS - 1)).view(np.uint64)
+        found: Words = self._words[nth] >> shift
+        nth += 1
+        found |= self._words[nth] << (np.uint64(_BITS) - shift)
+        if not self._single:
+            found ^= found << _ONE
+        found &= ~_ONE
+        return found
+
+    def _look_further(self) -> None:
+        """Take the next bits, as often as a line has no edge in those it has."""
+        at = self._place()
+        self._ahead = self._behind(at)
+        while not self._ahead.min():
+            at = at + np.where(self._ahead == 0, _BITS - 1, 0)
+            if np.any(at > self._last):
+                self.lost = True
+                self._ahead |= _ONE
+                break
+            self._ahead = self._behind(at)
+        self._before, self._passed = at - 1, np.ones(1, np.uint64)
 
 
 def _any(buffer: Bytes, separators: Ints, newline: Bools, gaps: Ints, width: int, wanted: tuple[int, ...]) -> Fields:

@@ -109,6 +109,8 @@ def _masked(texts: Texts, count: int) -> Words:
         return np.ndarray(shape, np.dtype("<u8"), texts.buffer, int(texts.start[0]), strides).copy()
     found = windows(texts.buffer, texts.start, count)
     length = np.minimum(texts.end - texts.start, 8 * count)
+    if len(length) and length.min() == length.max():
+        length = length[:1]
     found &= _keeps(count)[length].view(np.uint64).reshape(-1, count)
     return found
 
