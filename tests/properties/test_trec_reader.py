@@ -179,7 +179,7 @@ def test_pieces_are_cut_between_queries(tmp_path: Path) -> None:
 
 
 def test_a_big_scattered_file_is_put_together(tmp_path: Path) -> None:
-    """More than two pieces, every query in many places: the index is made first."""
+    """Many pieces, every query in many places: the index is made first."""
     rng = np.random.default_rng(3)
     path, qrels = tmp_path / "run", tmp_path / "qrels"
     rows_of_file = [
@@ -188,9 +188,8 @@ def test_a_big_scattered_file_is_put_together(tmp_path: Path) -> None:
     path.write_text("".join(f"{query} Q0 {item} 1 {score} t\n" for query, item, score in rows_of_file))
     judged = rows_of_file[::97]
     qrels.write_text("".join(f"{query} 0 {item} 1\n" for query, item, _ in judged))
-    assert path.stat().st_size > 2 << 20
     labels = read_labels(str(qrels))
-    run = read_run(str(path), labels)
+    run = read_run(str(path), labels, piece=path.stat().st_size // 7)
     by_hand([], labels, run)
     ordered: dict[str, list[tuple[float, str]]] = {}
     for query, item, score in rows_of_file:

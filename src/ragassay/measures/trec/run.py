@@ -88,7 +88,7 @@ def read_run(
     labels.prepare()
     keep_freed_memory()
     with Source(path) as source:
-        scattered = _is_scattered(source)
+        scattered = source.size > 2 * piece and _is_scattered(source)
         parts = _gathered(source, piece, threads) if scattered else _plain(source, piece)
 
         def work(part: Part) -> Piece:
@@ -282,8 +282,6 @@ def _tag(source: Source) -> str:
 def _is_scattered(source: Source) -> bool:
     """Whether a sample of lines meets one query again after others: then an index is made first, not afterwards."""
     step = max(1, (source.size - source.start) // _SAMPLES)
-    if source.size < 2 * PIECE:
-        return False
     seen: set[bytes] = set()
     last, again = b"", 0
     for at in range(source.start, source.size, step):

@@ -55,27 +55,36 @@ def first_fields(buffer: Bytes) -> tuple[Texts, Ints]:
 
     Comments are lines like any other here. A few words a line are read, not all of it.
     """
-    newline = np.flatnonzero(buffer[PAD:-PAD] == _NEWLINE) + PAD
-    line = np.concatenate((np.array([PAD]), newline[:-1] + 1))[: len(newline)]
+    newline = np.flatnonzero(buffer[PAD - 1 : -PAD] == _NEWLINE) + (PAD - 1)
+    line, last = newline[:-1] + 1, newline[1:]
     words = Texts(buffer, line, line).words
-    end = line.copy()
-    open_rows = np.arange(len(line))
+    length, found = _to_white_space(words[line])
+    end = line + length
+    open_rows = np.flatnonzero(~found)
     while len(open_rows):
-        part = words[end[open_rows]]
-        marks = (part - _EVERY_33) & ~part & _EVERY_128
-        length = np.bitwise_count((marks & (~marks + np.uint64(1))) - np.uint64(1)) >> 3
-        end[open_rows] += np.where(marks == 0, 8, length)
-        open_rows = open_rows[marks == 0]
-    if np.any((end == line) & (buffer[line] != _NEWLINE) & (buffer[line] != _RETURN)):
+        length, found = _to_white_space(words[end[open_rows]])
+        end[open_rows] += length
+        open_rows = open_rows[~found]
+    empty = end == line
+    if np.any(empty) and np.any(empty & (buffer[line] != _NEWLINE) & (buffer[line] != _RETURN)):
         start = line.copy()
-        indented = np.flatnonzero((end == line) & (line < newline))
+        indented = np.flatnonzero(empty & (line < last))
         for row in indented.tolist():
-            text = bytes(buffer[line[row] : newline[row]])
+            text = bytes(buffer[line[row] : last[row]])
             bare = text.lstrip()
             start[row] += len(text) - len(bare)
             end[row] = start[row] + len(bare.split(None, 1)[0] if bare else b"")
         return Texts(buffer, start, end), line
     return Texts(buffer, line, end), line
+
+
+def _to_white_space(words: Words) -> tuple[Ints, Bools]:
+    """How many bytes of each word stand before its first white space, 8 if it has none; and whether it has one."""
+    marks = words - _EVERY_33
+    marks &= ~words
+    marks &= _EVERY_128
+    length: Ints = np.bitwise_count((marks - _ONE) & ~marks).astype(np.int64) >> 3
+    return length, np.not_equal(marks, 0)
 
 
 def _refuse_control_characters(buffer: Bytes, separators: Ints, kinds: Bytes) -> None:
