@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragassay.measures import Outcome, declaration, evaluate, one_list, parse
@@ -104,6 +104,35 @@ def test_bounds_are_those_of_all_completions(measure: str, ranked: list[int | No
         assert found == (pytest.approx(min(values)), pytest.approx(max(values)))
     else:
         assert found == Bounds(None, None)
+
+
+@pytest.mark.parametrize(
+    "measure", ["ndcg", "ndcg@2", "ndcg(gain=exp)@3", "ndcg(gain=exp)", "err(max=3)@3", "ap(rel=2)"]
+)
+@settings(max_examples=60)
+@given(
+    ranked=st.lists(st.one_of(st.none(), st.integers(0, 3)), max_size=5),
+    more=st.lists(st.integers(0, 3), max_size=3),
+    greatest=st.integers(1, 2),
+)
+@example(ranked=[None, 1], more=[], greatest=1)  # an item at the cut-off itself
+@example(ranked=[None, None, 3], more=[3, 1], greatest=2)
+@example(ranked=[None, 2, None], more=[3, 3, 2], greatest=1)
+def test_bounds_where_some_labels_are_above_what_the_unjudged_could_have(
+    measure: str, ranked: list[int | None], more: list[int], greatest: int
+) -> None:
+    """Brute force again; `greatest` is less than the grades that are known."""
+    found = bounds(parse(measure), lists_of(ranked, more), 0, greatest=greatest)
+    unjudged = [at for at, grade in enumerate(ranked) if grade is None]
+    values = []
+    for completion in itertools.product(range(greatest + 1), repeat=len(unjudged)):
+        whole = list(ranked)
+        for at, grade in zip(unjudged, completion, strict=True):
+            whole[at] = grade
+        value = outcome(measure, whole, more).value
+        if value is not None:
+            values.append(value)
+    assert found == ((pytest.approx(min(values)), pytest.approx(max(values))) if values else Bounds(None, None))
 
 
 def lists_of(ranked: list[int | None], more: list[int]) -> Lists:

@@ -184,3 +184,108 @@ def test_columns_of_different_lengths_say_so() -> None:
         evaluate({"q": {"a": 1}}, (["q"], ["a", "b"], [1.0, 2.0, 3.0]), ["ap"])
     assert caught.value.message == "columns of different lengths: 1, 2 and 3"
     assert caught.value.hint == "query, item and grade or score have one row each"
+
+
+def test_questions_that_the_run_lacks_in_trec_lines() -> None:
+    assert printed(ROWS, "recall.5", by_query=True, complete=True) == [
+        ["recall_5", "q1", "1.0000"], ["recall_5", "all", "0.5000"],
+    ]  # fmt: skip
+    assert printed(ROWS, "recall.5", by_query=True, complete=True, version="trec10") == [
+        ["recall_5", "q1", "1.0000"], ["recall_5", "q2", "0.0000"], ["recall_5", "all", "0.5000"],
+    ]  # fmt: skip
+    with pytest.raises(InputError) as caught:
+        printed(ROWS, "map", version="trec10")
+    assert caught.value.message == "the run has no items for query 'q2'"
+    assert caught.value.hint == "trec_eval 10 stops here; give -c"
+    none = of({"q1": {"a": 1}}, {"q9": {"a": 1.0}})
+    assert printed(none, "map", "gm_map", "num_q") == [["num_q", "all", "0"], ["map", "all", "0.0000"],
+                                                       ["gm_map", "all", "0.0000"]]  # fmt: skip
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_bytes(b"q\xff 0 d 1\nr\xfe 0 d 1\n")
+    run.write_bytes(b"q\xff Q0 d 1 1 t\n")
+    rows = read_run(str(run), read_labels(str(qrels)))
+    assert printed(rows, "recall.5", by_query=True, version="trec10", complete=True)[0][1] == "q\udcff"
+    with pytest.raises(InputError, match="no items for query 'r\ufffd'"):
+        printed(rows, "map", version="trec10")
+    found = evaluate(str(qrels), str(run), ["ap"])
+    assert found.questions == ("q\udcff", "r\udcfe")
+    assert found.question("ap", "q\udcff").value == 1.0
+    with pytest.raises(UsageError) as caught:
+        found["rr"]
+    assert (caught.value.message, caught.value.hint) == ("rr(rel=1) was not asked for", "there are: ap(rel=1)")
+    two = evaluate(str(qrels), str(run), ["ap", "rr"])
+    with pytest.raises(UsageError) as caught:
+        two["ndcg"]
+    assert caught.value.hint == "there are: ap(rel=1), rr(rel=1)"
+
+
+def test_a_cut_off_of_nothing_is_a_level_too() -> None:
+    assert printed(ROWS, "iprec_at_recall.0,1") == [["iprec_at_recall_0.00", "all", "0.5000"],
+                                                    ["iprec_at_recall_1.00", "all", "0.4000"]]  # fmt: skip
+
+
+def test_a_line_without_end_says_where_and_what_to_look_for(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.write_bytes(b"q Q0 d 1 1 t\n" * 3 + b"x" * 70_000 * 4)
+    with pytest.raises(InputError, match="a line of more than 65536 bytes") as caught:
+        read_run(str(path), labels_from_dict({"q": {"d": 1}}), piece=10)
+    assert (caught.value.file, caught.value.line) == (str(path), 4)
+    assert caught.value.hint == "the file must be lines of text, one item a line; is it the right file?"
+    path.write_bytes(b"x" * 70_000)
+    with pytest.raises(InputError, match="a line of more than") as caught:
+        read_labels(str(path))
+    assert (caught.value.file, caught.value.line) == (str(path), 1)
+
+
+class Frame:
+    """A table whose columns become arrays only when asked, as those of some libraries do."""
+
+    columns = ("qid", "docno", "sim", 3)
+
+    def __getitem__(self, name: str) -> OneColumn:
+        return OneColumn(name)
+
+
+class OneColumn:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def to_numpy(self) -> np.ndarray:
+        return {"qid": np.array(["q"]), "docno": np.array(["d"]), "sim": np.array([2.0])}[self.name]
+
+
+def test_tables_by_their_names() -> None:
+    assert evaluate({"q": {"d": 1}}, Frame(), ["ap"])["ap"].value == 1.0
+    with pytest.raises(InputError) as caught:
+        evaluate({"q": {"d": 1}}, 2.5, ["ap"])
+    assert caught.value.message == "a float is not a table"
+    assert caught.value.hint == (
+        "give a file path, a dictionary of dictionaries, a table, or three columns (query, item, number)"
+    )
+    with pytest.raises(InputError) as caught:
+        evaluate(Frame(), {"q": {"d": 1.0}}, ["ap"])
+    assert caught.value.message == "no column named grade or relevance or rel"
+    assert caught.value.hint == "the table has: qid, docno, sim, 3"
+    with pytest.raises(InputError) as caught:
+        evaluate({"q": {"d": 1}}, {"a": [1], "b": 2, "c": 3, "d": 4}, ["ap"])
+    assert caught.value.hint == "the table has: a, b, c, d"
+    with pytest.raises(InputError) as caught:
+        evaluate({"q": {"d": 1}}, {"a": 1.0}, ["ap"])
+    assert caught.value.message == "no column named query_id or query or qid"
+
+
+def test_errors_of_judgements_name_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "qrels"
+    for text, line, words in (
+        ("q 0 d 1\nq 0 e x\n", 2, "the grade 'x' is not a whole number"),
+        ("q 0 d 1\nq 0 e 1\nq 0 f 1.5\n", 3, "the grade '1.5' is not a whole number"),
+        ("q 0 d 1\n\nq 0 e\n", 3, "3 fields where 4"),
+        ("q 0 d 1\nq 0 e 1\nq 0 d 0\n", 3, "'d' is judged twice for query 'q'"),
+    ):
+        path.write_text(text)
+        with pytest.raises(InputError, match=words) as caught:
+            read_labels(str(path))
+        assert (caught.value.file, caught.value.line) == (str(path), line)
