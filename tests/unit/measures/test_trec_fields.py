@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError
@@ -44,6 +44,9 @@ ODD = ["a b c d e f\n", "a b c d e\n", "a b c d e f g\n", "a b c d e f \n", "a\t
 
 
 @settings(max_examples=400)
+@example(
+    ["a b c d e\n", "a b c d e f \n", "a b c d e f g h i\n", "a b c d e f g h i\n", "a" * 80 + "\n"]
+)  # past the end
 @given(st.lists(st.sampled_from(ODD), min_size=1, max_size=6))
 def test_lines_of_other_shapes_are_never_misread_by_the_quick_way(texts: list[str]) -> None:
     """It reads all fields right or leaves them to the general way; which one it was does not show."""

@@ -184,14 +184,13 @@ class _Walk:
     def _look_further(self) -> None:
         """Take the next bits, as often as a line has no edge in those it has."""
         at = self._place()
-        self._ahead = self._behind(at)
         while not self._ahead.min():
-            at = at + np.where(self._ahead == 0, _BITS - 1, 0)
             if np.any(at > self._last):
                 self.lost = True
                 self._ahead |= _ONE
                 break
             self._ahead = self._behind(at)
+            at = at + np.where(self._ahead == 0, _BITS - 1, 0)
         self._before, self._passed = at - 1, np.ones(1, np.uint64)
 
 
