@@ -86,3 +86,24 @@ def test_first_fields_are_those_of_split(rows: list[tuple[str, str, str]], last:
     ]
     starts = np.cumsum([0, *(len(one.encode()) + 1 for one in expected)])[:-1]
     assert (line - PAD).tolist() == starts.tolist()
+
+
+@pytest.mark.parametrize("byte", [*range(9), *range(14, 32)])
+def test_control_characters_are_refused(byte: int) -> None:
+    with pytest.raises(InputError) as caught:
+        scan(padded(b"a b c d e f\na b " + bytes([byte]) + b" d e f\n"), 6, (0,))
+    assert caught.value.message == f"a control character (byte {byte}) in the line"
+    assert caught.value.hint == "the file must be plain UTF-8 text; is it binary, or UTF-16?"
+    assert caught.value.line == PAD + 16
+
+
+def test_carriage_returns_only_at_the_end_of_a_line() -> None:
+    for text in (b"a b c d e f\r\n", b"a b c d e f\r\r\n", b"\r\na b c d e f\r\n\r\n", b"a\x0bb\x0cc d e f\n"):
+        assert len(scan(padded(text), 6, (0,)).line) == 1
+    for text, at in ((b"a b c\rd e f\n", 5), (b"a b c d e f\rg\r\n", 11), (b"a b\r\rc d e f\n", 4), (b"\ra b\n", 0),
+                     (b"a b c d e f\n\r x\r\n", 12)):  # fmt: skip
+        with pytest.raises(InputError) as caught:
+            scan(padded(text), 6, (0,))
+        assert caught.value.message == "a carriage return in the line"
+        assert caught.value.hint == "end lines with LF or CRLF: tr '\\r' '\\n' < IN > OUT"
+        assert caught.value.line == PAD + at

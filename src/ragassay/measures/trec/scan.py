@@ -202,10 +202,6 @@ def _any(buffer: Bytes, separators: Ints, newline: Bools, gaps: Ints, width: int
     before = np.flatnonzero(gaps > 1)
     breaks = separators[newline] + PAD
     line, last = breaks[:-1], breaks[1:] - 1
-    if len(before) == width * len(line):
-        starts, ends = separators[before[::width]] + PAD, separators[before[width - 1 :: width] + 1] + (PAD - 1)
-        if np.all(starts >= line) and np.all(ends <= last) and not np.any(buffer[line] == _HASH):
-            return Fields(tuple(_between(buffer, separators, before[column::width]) for column in wanted), line)
     count = np.bincount(np.searchsorted(last, separators[before] + PAD), minlength=len(line))
     used = (count > 0) & (buffer[line] != _HASH)
     short = np.flatnonzero(used & (count < width))
