@@ -11,7 +11,7 @@ from ragassay.benchmark.rows import Row
 from ragassay.corpus.jsonl import clean_strings
 from ragassay.errors import InputError, RecordError
 from ragassay.records.canonical import load_json
-from ragassay.records.text import clean
+from ragassay.records.text import clean, many
 
 MOST_ITEMS = 10_000
 MOST_LITERAL = 64 * 1024
@@ -36,7 +36,8 @@ def texts(row: Row, name: str, *, separator: str | None = None) -> tuple[str, ..
     if not isinstance(value, list):
         raise row.wrong(name, "a list of texts", value)
     if len(value) > MOST_ITEMS:
-        raise InputError(f"{len(value)} entries; the most is {MOST_ITEMS}", field=row.place(name), hint="look at it")
+        told = f"{many(len(value), 'entry')}; the most is {MOST_ITEMS}"
+        raise InputError(told, field=row.place(name), hint="look at it")
     out = []
     for number, one in enumerate(value):
         if isinstance(one, bool) or not isinstance(one, str | int):

@@ -16,7 +16,7 @@ from ragassay.errors import InputError, UsageError
 from ragassay.records.canonical import parse_value
 from ragassay.records.case import CaseLine
 from ragassay.records.document import Document
-from ragassay.records.text import instant
+from ragassay.records.text import instant, many
 
 ONE = ("query_id", "query", "class", "answerable", "answerability_scope", "notes", "risk", "paraphrase_of",
        "principal", "added_in", "must_hold", "valid_from", "valid_until")  # fmt: skip
@@ -95,7 +95,7 @@ def _no_column(name: str, there: list[str], path: Path) -> InputError:
 def _case(row: Row, columns: Mapping[str, str], separator: str | None, gold: Gold, ids: QueryIds) -> CaseLine:
     query = row.wanted(columns["query"])
     one = {field: (row.text(columns[field]) or "").strip() for field in ONE if field in columns}
-    many = {field: parts(row.text(columns[field]), separator) for field in SEVERAL if field in columns}
+    several = {field: parts(row.text(columns[field]), separator) for field in SEVERAL if field in columns}
     value: dict[str, Any] = {"query_id": one.get("query_id") or ids.of(query), "query": query, "lossy": row.lossy}
     if "query_id" in columns and not one["query_id"]:
         raise InputError("missing, or empty", field=columns["query_id"], hint="each question needs its own id")
@@ -109,16 +109,16 @@ def _case(row: Row, columns: Mapping[str, str], separator: str | None, gold: Gol
         value["answerable"] = _answerable(one["answerable"].lower(), columns["answerable"])
     if one.get("must_hold"):
         value["must_hold"] = _bool(one["must_hold"].lower(), columns["must_hold"])
-    if many.get("answers"):
-        value["answers"] = [{"text": text} for text in many["answers"]]
+    if several.get("answers"):
+        value["answers"] = [{"text": text} for text in several["answers"]]
     for field in ("expect", "threats"):
-        if many.get(field):
-            value[field] = list(many[field])
-    value["slice"] = [*many.get("slice", ()), *_dimensions(row, columns)]
+        if several.get(field):
+            value[field] = list(several[field])
+    value["slice"] = [*several.get("slice", ()), *_dimensions(row, columns)]
     if one.get("principal"):
-        groups = {field: list(many[field]) for field in ("tenants", "roles", "groups") if many.get(field)}
+        groups = {field: list(several[field]) for field in ("tenants", "roles", "groups") if several.get(field)}
         value["principal"] = {"id": one["principal"], **groups}
-    labels = _labels(many, columns, gold)
+    labels = _labels(several, columns, gold)
     if labels:
         value["evidence"] = labels
     return parse_value(CaseLine, value)
@@ -133,18 +133,18 @@ def _dimensions(row: Row, columns: Mapping[str, str]) -> list[str]:
     return found
 
 
-def _labels(many: Mapping[str, tuple[str, ...]], columns: Mapping[str, str], gold: Gold) -> list[dict[str, Any]]:
-    documents, quotes = many.get("documents", ()), many.get("quotes", ())
+def _labels(several: Mapping[str, tuple[str, ...]], columns: Mapping[str, str], gold: Gold) -> list[dict[str, Any]]:
+    documents, quotes = several.get("documents", ()), several.get("quotes", ())
     if quotes and len(documents) == 1:
         documents *= len(quotes)
     count = len(documents) or len(quotes)
     if quotes and documents and len(quotes) != len(documents):
         raise InputError(
-            f"{len(quotes)} quotes of {len(documents)} documents",
+            f"{many(len(quotes), 'quote')} of {many(len(documents), 'document')}",
             field=columns["quotes"],
             hint="one for each, in order",
         )
-    grades = _grades(many.get("grades", ()), count, columns)
+    grades = _grades(several.get("grades", ()), count, columns)
     if not documents:
         return [
             gold.evidence(text, f"r{number}", grade, _PROVENANCE)
@@ -164,7 +164,7 @@ def _grades(given: tuple[str, ...], count: int, columns: Mapping[str, str]) -> l
         one.isascii() and one.lstrip("+-").isdigit() and len(one) < 9 for one in given
     ):
         raise InputError(
-            f"{len(given)} grades for {count} labels, or not whole numbers",
+            f"{many(len(given), 'grade')} for {many(count, 'label')}, or not whole numbers",
             field=columns["grades"],
             hint="one whole number for all documents, or one for each in order",
         )

@@ -16,6 +16,7 @@ from ragassay.errors import InputError
 from ragassay.records.canonical import parse_value
 from ragassay.records.case import CaseLine
 from ragassay.records.document import Document
+from ragassay.records.text import many
 
 PROVENANCE = {"kind": "imported"}
 SAID_NOT = (
@@ -86,12 +87,13 @@ class Collected:
             notes.append(NO_CORPUS)
         if labelled < len(found):
             notes.append(
-                f"gold contexts of {len(found) - labelled} of {len(found)} questions: there retrieval is not measured"
+                f"gold contexts of {len(found) - labelled} of {many(len(found), 'question')}: there retrieval is not "
+                "measured"
             )
         if answered < len(found):
             notes.append(
-                f"a reference answer to {len(found) - answered} of {len(found)} questions: there answers are compared "
-                "with nothing"
+                f"a reference answer to {len(found) - answered} of {many(len(found), 'question')}: there answers are "
+                "compared with nothing"
             )
         found.said_not = tuple(notes)
         remarks = list(own)

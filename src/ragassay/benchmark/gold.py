@@ -10,6 +10,7 @@ from ragassay.errors import InputError
 from ragassay.records.base import DocumentId
 from ragassay.records.canonical import digest_text
 from ragassay.records.document import Document
+from ragassay.records.text import many
 
 VERSION = "1"
 
@@ -127,5 +128,5 @@ class QueryIds:
         again = sum(count - 1 for count in self._count.values())
         if not again:
             return []
-        many = f"{again} questions repeat" if again > 1 else "1 question repeats"
-        return [f"{many} an earlier one word for word; each counts, so their scores are not independent"]
+        repeating = many(again, "question repeats", "questions repeat")
+        return [f"{repeating} an earlier one word for word; each counts, so their scores are not independent"]

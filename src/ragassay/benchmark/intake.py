@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, get_args
 
 from ragassay.corpus.lines import OTHER_KINDS, check_beginning, raw_lines, read_whole, refuse
 from ragassay.errors import InputError, RagassayError, UsageError
-from ragassay.records.text import shown
+from ragassay.records.text import many, shown
 
 OnError = Literal["stop", "skip"]
 MOST_NAMED = 20
@@ -84,7 +84,7 @@ class Problems:
             named = "".join(f"\n  also {one}" for one in self.found[1:MOST_NAMED])
             more = len(self.found) - MOST_NAMED
             rest = f"\n  and {more} more" if more > 0 else ""
-            first.message = f"{first.message}{named}{rest}\n  {len(self.found)} problems{end}"
+            first.message = f"{first.message}{named}{rest}\n  {many(len(self.found), 'problem')}{end}"
             if self.on_error == "stop" and "on_error" not in first.hint:
                 first.hint = f'{first.hint}; or on_error = "skip" leaves such lines out and lists them'.lstrip("; ")
         return first

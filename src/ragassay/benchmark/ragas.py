@@ -14,6 +14,7 @@ from ragassay.benchmark.outputs import Output, OutputContext
 from ragassay.benchmark.rows import Dialect, Row, rows_of
 from ragassay.errors import InputError
 from ragassay.records.document import Document
+from ragassay.records.text import many
 
 QUESTION = ("user_input", "question")
 RETRIEVED = ("retrieved_contexts", "contexts")
@@ -65,7 +66,7 @@ def read_ragas(
         with problems.at(path, row.line):
             _read(row, kept, separator, own)
     notes = (
-        [f"tool messages of {own['tool']} conversations are left out: a history holds what was said"]
+        [f"tool messages of {many(own['tool'], 'conversation')} are left out: a history holds what was said"]
         if own["tool"]
         else []
     )
@@ -162,7 +163,9 @@ def _contexts(row: Row, separator: str | None) -> tuple[OutputContext, ...] | No
         return tuple(OutputContext(one) for one in found)
     if len(ids) != len(found):
         raise InputError(
-            f"{len(ids)} ids of {len(found)} contexts", field=row.place(RETRIEVED_IDS), hint="one for each, in order"
+            f"{many(len(ids), 'id')} of {many(len(found), 'context')}",
+            field=row.place(RETRIEVED_IDS),
+            hint="one for each, in order",
         )
     return tuple(OutputContext(text, one) for text, one in zip(found, ids, strict=True))
 

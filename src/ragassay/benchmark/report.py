@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ragassay.records.text import many
+
 _SHOWN = 10
 
 
@@ -53,8 +55,8 @@ class BuildReport(NamedTuple):
         """The report as lines of text, each finding with the first ten names."""
         classes = ", ".join(f"{count} {name}" for name, count in sorted(self.classes.items()))
         out = [
-            f"{_many(self.cases, 'case')}: {classes}",
-            f"{_many(self.evidence, 'label')}: {self.spans} on spans, {self.coarse} on whole documents",
+            f"{many(self.cases, 'case')}: {classes}",
+            f"{many(self.evidence, 'label')}: {self.spans} on spans, {self.coarse} on whole documents",
         ]
         counts = (
             (self.unlabelled, "without labels", "case"),
@@ -64,7 +66,7 @@ class BuildReport(NamedTuple):
             (self.versions_filled, "given the version that the corpus holds", "label"),
             (self.supersets_dropped, "of evidence dropped because a smaller set says the same", "set"),
         )
-        out.extend(f"{_many(count, noun)} {what}" for count, what, noun in counts if count)
+        out.extend(f"{many(count, noun)} {what}" for count, what, noun in counts if count)
         findings = (
             (
                 self.ambiguous,
@@ -76,13 +78,9 @@ class BuildReport(NamedTuple):
             (self.hidden, "hidden from the principal who asks", "label"),
             (self.nothing_visible, "with nothing relevant that the principal may see", "case"),
         )
-        out.extend(f"{_many(len(names), noun)} {what}: {_some(names)}" for names, what, noun in findings if names)
+        out.extend(f"{many(len(names), noun)} {what}: {_some(names)}" for names, what, noun in findings if names)
         out.extend(self.notes)
         return out
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun if count == 1 else noun + 's'}"
 
 
 def _some(names: tuple[Label, ...] | tuple[str, ...]) -> str:

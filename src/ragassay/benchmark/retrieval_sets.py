@@ -14,6 +14,7 @@ from ragassay.benchmark.trec import EXTERNAL, read_trec
 from ragassay.errors import BenchmarkError, InputError
 from ragassay.records.canonical import parse_value
 from ragassay.records.case import EXTERNAL_RUBRIC, CaseLine
+from ragassay.records.text import many
 
 QUERY_ID = ("_id", "id", "query-id", "query_id", "qid")
 QUERY_TEXT = ("text", "query", "question", "title")
@@ -76,7 +77,7 @@ def read_mteb(queries: str | Path, qrels: str | Path, *, on_error: OnError = "st
     unasked = len(asked) - sum(one in judged for one in asked)
     found.said_not = SAID_NOT
     if unasked > 0:
-        found.remarks = (f"{unasked} questions of {queries.name} have no judgement in {qrels.name}: left out",)
+        found.remarks = (f"{many(unasked, 'question')} of {queries.name} without judgement in {qrels.name}: left out",)
     return found.settle(problems, queries, "a table of _id and text")
 
 

@@ -14,7 +14,7 @@ from ragassay.benchmark.intake import OnError, Problems, lines_in
 from ragassay.errors import BenchmarkError, InputError
 from ragassay.records.base import DocumentId, EvidenceId, QueryId
 from ragassay.records.case import EXTERNAL_RUBRIC, CaseLine, Evidence, LabelProvenance
-from ragassay.records.text import clean
+from ragassay.records.text import clean, many
 
 EXTERNAL = HeaderDefaults(relevance_unit="document", rubric=EXTERNAL_RUBRIC, rel=1)
 _TOP = re.compile(r"<(/?)top>", re.IGNORECASE)
@@ -148,7 +148,7 @@ def read_qrels(path: str | Path, *, problems: Problems | None = None) -> list[Ju
 def _judged(columns: list[str], line: int) -> Judged:
     if len(columns) != 4:
         raise InputError(
-            f"{len(columns)} columns; a qrels line has 4",
+            f"{many(len(columns), 'column')}; a qrels line has 4",
             hint="query id, 0, document id, grade, with white space between",
         )
     if not re.fullmatch(r"[+-]?[0-9]{1,9}", columns[3]):
@@ -176,7 +176,7 @@ def _names(asked: list[Topic], judged: list[str], topics: Path, qrels: Path, joi
             f"{len(orphans)} of {len(judged)} query ids have judgements but no topic in {topics.name}: "
             f"{', '.join(orphans[:5])}{', …' if len(orphans) > 5 else ''}",
             file=str(qrels),
-            hint=f"the qrels count 1 to {len(asked)} and there are {len(asked)} topics: "
+            hint=f"the qrels count 1 to {len(asked)} as the {many(len(asked), 'topic')} could: "
             'they most likely join by position, join = "position"'
             if counted
             else "take the topics file that belongs to these qrels",
@@ -224,7 +224,7 @@ def _tabbed(path: Path, lines: list[tuple[int, bytes]], problems: Problems, exac
                 raise InputError("not a topic", hint="<top> blocks, or lines of id, tab, query")
             if exactly and "\t" in query:
                 raise InputError(
-                    f"{text.count(chr(9)) + 1} columns where id and question are needed",
+                    f"{many(text.count(chr(9)) + 1, 'column')} where id and question are needed",
                     hint="export two fields: ir_datasets export NAME queries --fields query_id title",
                 )
             yield Topic(name.strip(), " ".join(query.split()), number, lossy)

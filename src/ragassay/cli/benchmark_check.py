@@ -16,6 +16,7 @@ from ragassay.errors import ExitCode, StoreError, UsageError
 from ragassay.records.canonical import canonical_bytes
 from ragassay.records.case import Benchmark, Case
 from ragassay.records.document import Corpus, Document, Passage, Segmentation
+from ragassay.records.text import many
 from ragassay.store import Store
 
 
@@ -144,7 +145,7 @@ def _write(path: Path, cases: list[Case]) -> None:
         ) from None
     except (OSError, ValueError) as cause:
         raise UsageError(f"cannot be written: {cause}", file=str(path), hint="check the path") from None
-    talk.say(f"{len(cases)} cases written to {path}")
+    talk.say(f"{many(len(cases), 'case')} written to {path}")
 
 
 def _plain(found: Check) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ragassay.cli.settings import FILE_NAME
 from ragassay.cli.workspace import corpus_of, open_store, open_workspace
 from ragassay.corpus import Reading, load_skipped
 from ragassay.records.document import Corpus, Segmentation, SkippedLine
-from ragassay.records.text import shown
+from ragassay.records.text import many, shown
 
 
 def add(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool = False) -> None:
@@ -48,13 +48,19 @@ def add(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool
     if json:
         talk.data_json(result)
     else:
-        talk.data(f"corpus {result['name']}: {frozen.corpus.documents} documents, {frozen.corpus.digest}")
-        talk.data(f"cut into {frozen.segmentation.passages} passages, {frozen.segmentation.identity()}")
+        talk.data(f"corpus {result['name']}: {many(frozen.corpus.documents, 'document')}, {frozen.corpus.digest}")
+        talk.data(f"cut into {many(frozen.segmentation.passages, 'passage')}, {frozen.segmentation.identity()}")
     _say_left_out(skipped, reading)
     if closed:
-        talk.say(f"{closed} documents name no tenant: nobody may see them (default_tenants in [corpus] opens them)")
+        talk.say(
+            f"{many(closed, 'document names', 'documents name')} no tenant: nobody may see "
+            f"{'it' if closed == 1 else 'them'} (default_tenants in [corpus] opens {'it' if closed == 1 else 'them'})"
+        )
     if lossy:
-        talk.say(f"{lossy} documents were not valid Unicode: stored with U+FFFD and marked lossy, raw bytes kept")
+        talk.say(
+            f"{many(lossy, 'document was', 'documents were')} not valid Unicode: stored with U+FFFD and "
+            "marked lossy, raw bytes kept"
+        )
     talk.then("ragassay benchmark build", config, store)
 
 

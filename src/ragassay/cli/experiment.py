@@ -20,7 +20,7 @@ from ragassay.errors import RagassayError, UsageError
 from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of
 from ragassay.records.experiment import Experiment
-from ragassay.records.text import instant
+from ragassay.records.text import instant, many
 from ragassay.store import Store
 from ragassay.store.unwritten import Unwritten
 from ragassay.trials import table
@@ -128,7 +128,7 @@ class Making:
         of_settings = wanted.split or ("test" if wanted.format == "beir" else None)
         split = split_of(wanted.name, reading, of_settings=of_settings, declared=self.declared.section.split)
         if split.left_out:
-            talk.say(f"{split.left_out} questions of other splits are left out")
+            talk.say(f"{many(split.left_out, 'question')} of other splits left out")
             kept = [one for one in reading if one.query_id in split.queries]
             reading = _like(reading, kept)
         built = ragassay.benchmark.build(
@@ -234,7 +234,10 @@ def _say_plan(making: Making, *, as_json: bool) -> None:
     else:
         for number, one in enumerate(rows, 1):
             talk.data(talk.plain(f"{number:>3}  {one['setting']}  {one['state']}, {one['questions']} to be asked"))
-        talk.data(f"{len(rows)} settings, {total} questions to be asked; the split is dev by {making.split.by}")
+        talk.data(
+            f"{many(len(rows), 'setting')}, {many(total, 'question')} to be asked; "
+            f"the split is dev by {making.split.by}"
+        )
     talk.then(f"ragassay experiment {declared.path}")
 
 
@@ -249,7 +252,8 @@ def _list(store: Store, *, as_json: bool) -> None:
         others = f", not told apart from {len(one.not_told_apart)}" if one.not_told_apart else ""
         talk.data(
             talk.plain(
-                f"{one.name}  {len(one.tried)} settings  {one.choice.measure}  {chosen}{others}  {ref.digest[:19]}"
+                f"{one.name}  {many(len(one.tried), 'setting')}  {one.choice.measure}  {chosen}{others}  "
+                f"{ref.digest[:19]}"
             )
         )
     if not found and not as_json:

@@ -14,6 +14,7 @@ from ragassay.cli.score import score_unscored
 from ragassay.cli.settings import FILE_NAME
 from ragassay.cli.workspace import open_store
 from ragassay.errors import UsageError
+from ragassay.records.text import many
 from ragassay.report import Scorecard
 from ragassay.report.pages import Layout
 
@@ -114,7 +115,7 @@ def append_summary(card: Scorecard) -> None:
         there = path.stat().st_size if path.exists() else 0
         text = ragassay.report.step_summary(card, MOST_BYTES - there)
         if not text:
-            talk.say(f"{path} is full already ({there} bytes): no summary was added")
+            talk.say(f"{path} is full already ({many(there, 'byte')}): no summary was added")
             return
         with path.open("a", encoding="utf-8", newline="\n") as file:
             file.write(text)

@@ -11,6 +11,7 @@ from ragassay.cli.workspace import open_store
 from ragassay.records.base import Digest
 from ragassay.records.protocol import Protocol, Run
 from ragassay.records.score import Estimate, ScoreTable
+from ragassay.records.text import many
 from ragassay.seal import verify
 from ragassay.store import Store
 
@@ -39,7 +40,7 @@ def score(
         talk.data_json({"scores": digest, "content": table.content, "estimates": [plain(one) for one in estimates]})
     else:
         talk.data(f"scores {digest}")
-        talk.data(f"  {table.questions} questions, {len(estimates)} estimates, content {table.content}")
+        talk.data(f"  {many(table.questions, 'question')}, {many(len(estimates), 'estimate')}, content {table.content}")
     newest = opened.resolve("latest", kind_prefix="scores") == digest
     talk.then(f"ragassay report{'' if newest else f' {digest[7:19]}'} --out report", config, store)
 

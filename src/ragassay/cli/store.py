@@ -11,6 +11,7 @@ from ragassay.cli import talk
 from ragassay.cli.settings import FILE_NAME
 from ragassay.cli.workspace import open_store
 from ragassay.errors import ExitCode, StoreError
+from ragassay.records.text import many
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 """How the bytes of a table of JSON lines begin."""
@@ -40,7 +41,10 @@ def check(
     if json:
         talk.data_json(found.to_json())
     else:
-        talk.data(f"{found.blobs} objects, {found.bytes} bytes, {found.refs} names, checked {found.level}")
+        talk.data(
+            f"{many(found.blobs, 'object')}, {many(found.bytes, 'byte')}, {many(found.refs, 'name')}, "
+            f"checked {found.level}"
+        )
         for what, findings in {"damaged": found.damaged, "missing": found.missing, "foreign": found.foreign}.items():
             for one in findings:
                 named = f" (named by {', '.join(one.named_by)})" if one.named_by else ""
@@ -103,7 +107,7 @@ def show(name: str, *, config: Path = Path(FILE_NAME), store: Path | None = None
     except ValueError:
         if json:
             raise StoreError(
-                f"{digest} is no record: {len(data)} bytes", hint="without --json they are written as they are"
+                f"{digest} is no record: {many(len(data), 'byte')}", hint="without --json they are written as they are"
             ) from None
         if sys.stdout.isatty():
             talk.data(talk.plain(data.decode("utf-8", "replace")))

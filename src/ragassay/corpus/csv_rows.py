@@ -14,7 +14,7 @@ from ragassay.corpus.lines import NO_TEXT, PARQUET, check_beginning, check_total
 from ragassay.corpus.rows import MOST_FIELDS
 from ragassay.errors import InputError
 from ragassay.records.canonical import MAX_BYTES
-from ragassay.records.text import clean, shown
+from ragassay.records.text import clean, many, shown
 
 DELIMITERS = (",", ";", "\t", "|")
 _FIRST_ROW = "the first row names the columns, each further one is a record"
@@ -146,7 +146,7 @@ def _named(
 def _row(row: _Cells, names: list[str]) -> CsvRow:
     if len(row.cells) < len(names) or any(cell.strip() for cell in row.cells[len(names) :]):
         raise InputError(
-            f"{len(row.cells)} cells in a table of {len(names)} columns",
+            f"{many(len(row.cells), 'cell')} in a table of {many(len(names), 'column')}",
             hint="a cell that holds the delimiter, a quote or a line end stands in double quotes",
         )
     values, lossy = {}, row.lost
@@ -301,7 +301,7 @@ def _one_row(lines: Generator[str, None, None], delimiter: str) -> list[str] | N
     finally:
         lines.close()
     if cells is not None and len(cells) > MOST_FIELDS:
-        raise InputError(f"{len(cells)} cells; the most is {MOST_FIELDS}", hint="is this the right delimiter?")
+        raise InputError(f"{many(len(cells), 'cell')}; the most is {MOST_FIELDS}", hint="is this the right delimiter?")
     return cells
 
 

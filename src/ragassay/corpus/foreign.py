@@ -12,6 +12,7 @@ from ragassay.errors import InputError, RagassayError, RecordError
 from ragassay.extensions import Extension
 from ragassay.records.canonical import snake
 from ragassay.records.document import Document
+from ragassay.records.text import many
 
 _RESERVED = ("parser", "normaliser", "lossy", "raw")
 
@@ -37,7 +38,7 @@ def read_with(extension: Extension, path: Path, options: Options) -> Reading:
         raise error.at(file=str(path))  # noqa: B904  the same error, with its place
     except Exception as cause:  # code of others: whatever it raises is about its input
         raise InputError(
-            f"parser {extension.identity} failed after {number} documents: {type(cause).__name__}: {cause}",
+            f"parser {extension.identity} failed after {many(number, 'document')}: {type(cause).__name__}: {cause}",
             file=str(path),
             hint="report it to its authors; a parser says what is wrong with an InputError",
         ) from cause

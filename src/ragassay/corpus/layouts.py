@@ -13,6 +13,7 @@ from ragassay.corpus.reading import Intake, Options, Reading
 from ragassay.corpus.rows import LAYOUTS, Layout, Mapped, map_columns
 from ragassay.errors import InputError
 from ragassay.records.document import Document
+from ragassay.records.text import many
 
 _NAMES = {
     "beir": re.compile(r"corpus\.jsonl(\.gz)?"),
@@ -117,7 +118,7 @@ def _pairs(cells: list[str], mapped: Mapped) -> Iterator[tuple[str, str]]:
     wanted = len(mapped.unread) + sum(len(found) for found in mapped.names.values())
     if len(cells) != wanted:
         raise InputError(
-            f"{len(cells)} cells; the first line has {wanted}", hint="cells are parted by one tab and hold none"
+            f"{many(len(cells), 'cell')}; the first line has {wanted}", hint="cells are parted by one tab and hold none"
         )
     return zip((str(number) for number in range(1, wanted + 1)), cells, strict=True)
 
@@ -129,7 +130,7 @@ def _numbered(layout: Layout, cells: int, intake: Intake, path: Path) -> Mapped:
         columns = {"document_id": 1, "text": 2}
     if not {"document_id", "text"} <= set(columns):
         raise InputError(
-            f"{cells} columns without names: which one is what?",
+            f"{many(cells, 'column')} without names: which one is what?",
             file=str(path),
             line=1,
             hint="declare their numbers: columns = {document_id = 1, title = 2, text = 3}",

@@ -15,6 +15,7 @@ from ragassay.extensions import Extension, extension_names, load_extension, unkn
 from ragassay.records.base import Digest, Metadata, PassageId, Scalar
 from ragassay.records.canonical import digest_of, digest_set, digest_text
 from ragassay.records.document import Corpus, Document, Passage, Segmentation, Span, Transform
+from ragassay.records.text import many
 
 if TYPE_CHECKING:
     from ragassay.store import Store
@@ -167,7 +168,8 @@ def _spans(extension: Extension, text: str, values: Mapping[str, int]) -> list[t
         whole = all(isinstance(one, int) and not isinstance(one, bool) for one in (start, end))
         if not whole or not 0 <= start < end <= len(text):
             raise InputError(
-                f"chunker {extension.identity} returned ({start!r}, {end!r}) for a text of {len(text)} characters",
+                f"chunker {extension.identity} returned ({start!r}, {end!r}) for a text of "
+                f"{many(len(text), 'character')}",
                 field="chunker",
                 hint=hint,
             )

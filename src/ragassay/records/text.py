@@ -31,6 +31,21 @@ def shown(text: str, *, limit: int = 80) -> str:
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in cut)
 
 
+def many(count: int, one: str, more: str | None = None) -> str:
+    """A count with its noun, in one form or the other; thousands parted by commas.
+
+    >>> many(1, "line"), many(1200, "query"), many(2, "line is", "lines are")
+    ('1 line', '1,200 queries', '2 lines are')
+    """
+    return f"{count:,} {one if count == 1 else more or _plural(one)}"
+
+
+def _plural(noun: str) -> str:
+    if re.search("(s|x|ch|sh)$", noun):
+        return f"{noun}es"
+    return f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
+
+
 class CleanText(NamedTuple):
     """Text fit to be stored; `lossy` says that something could not be kept and became U+FFFD."""
 

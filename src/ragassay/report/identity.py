@@ -109,14 +109,19 @@ def _pace(around: Envelope) -> str:
     if held:
         told.append(f"held for {held:.0f} s by Retry-After")
     if around.pace_left_out:
-        told.append(f"{around.pace_left_out:,} further events")
+        told.append(f"{many(around.pace_left_out, 'further event')}")
     return "; ".join(told)
 
 
 def _spent(around: Envelope) -> str:
     said = around.spent
     worst = f", {said['assumed_calls']} of the calls at their declared worst" if said.get("assumed_calls") else ""
-    return f"{said['calls']} calls, {said['tokens']} tokens, {said['cost']} {said['currency']}{worst}"
+    calls = _counted(said["calls"], "call")
+    return f"{calls}, {_counted(said['tokens'], 'token')}, {said['cost']} {said['currency']}{worst}"
+
+
+def _counted(value: object, noun: str) -> str:
+    return many(value, noun) if isinstance(value, int) else f"{value} {noun}s"
 
 
 def _hold(share: float) -> str:
@@ -159,8 +164,8 @@ def caveats(material: Material) -> tuple[str, ...]:
         )
     if benchmark.dangling:
         told.append(
-            f"{many(benchmark.dangling, 'piece')} of evidence point to documents that are not in the "
-            "corpus; they stay in the denominators."
+            f"{many(benchmark.dangling, 'piece of evidence points', 'pieces of evidence point')} to documents that are "
+            "not in the corpus; all stay in the denominators."
         )
     if material.corpus.skipped_lines:
         told.append(
@@ -202,15 +207,16 @@ def _reported(material: Material) -> list[str]:
     spans = any(not label.coarse for case in material.cases for label in case.evidence or ())
     if whole and spans:
         told.append(
-            f"{whole:,} of {many(len(items), 'item')} in the contexts name a document and no part of it, so whether "
-            "they hold a labelled span cannot be told: report start and end, or the text."
+            f"Of {many(len(items), 'item')} in the contexts, {many(whole, 'names', 'name')} a document and no part of "
+            "it, so whether a labelled span is held there cannot be told: report start and end, or the text."
         )
     answers = [content.answer for content in material.contents if content.answer is not None and content.answer.text]
     silent = sum(answer.outcome is None for answer in answers)
     if silent:
         told.append(
-            f"{silent:,} of {many(len(answers), 'answer')} say not whether they answer or decline: report an outcome, "
-            "or declare abstention_rules; without them refusals are not measured."
+            f"Of {many(len(answers), 'answer')}, {many(silent, 'says', 'say')} not whether the question was "
+            "answered or declined: report an outcome, or declare abstention_rules; without them refusals are not "
+            "measured."
         )
     return told
 

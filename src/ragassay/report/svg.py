@@ -5,6 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup, escape
 
 from ragassay.records.score import Estimate
+from ragassay.records.text import many
 from ragassay.report.model import Distribution, Funnel, FunnelStep
 from ragassay.report.words import number, value_text
 
@@ -117,7 +118,7 @@ def histogram(one: Distribution, width: int = 280, height: int = 118) -> Markup:
                 body += _text(place * each + each / 2, floor - tall - 4, number(bar.count), "middle")
     body += _text(0, height - 5, _end(one.bars[0].low, one.unit), "start")
     body += _text(width, height - 5, _end(one.bars[-1].high, one.unit), "end")
-    told = f"{one.measure}, {one.class_}: {one.scored} values, median {value_text(one.median, one.unit)}"
+    told = f"{one.measure}, {one.class_}: {many(one.scored, 'value')}, median {value_text(one.median, one.unit)}"
     return _svg(width, height, told, body, "histogram")
 
 

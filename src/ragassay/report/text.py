@@ -339,4 +339,5 @@ def _questions(card: Scorecard) -> str:
         )
     told = table(("Id", "Class", "Question", "Expected", "Did", "Facts in context", "What was lost"), rows)
     rest = len(card.questions) - len(rows)
-    return told + (f"\n\n{rest:,} more questions are in the JSON and HTML reports." if rest else "")
+    more = many(rest, "more question is", "more questions are")
+    return told + (f"\n\n{more} in the JSON and HTML reports." if rest else "")

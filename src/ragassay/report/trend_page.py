@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
+from ragassay.records.text import many
 from ragassay.report import page
 from ragassay.report.history import Point, RunLine, Series
 from ragassay.report.words import class_name, visible
@@ -69,7 +70,7 @@ def picture(series: Series) -> Markup:
                 ends = f'y1="{y(inside.low):.1f}" y2="{y(inside.high):.1f}"'
                 body += f'<line class="whisk" x1="{left:.1f}" x2="{left:.1f}" {ends}/>'
             body += f'<circle class="dot" cx="{left:.1f}" cy="{up:.1f}" r="4"/>'
-    label = f"{series.measure}, {class_name(series.class_)}, over {len(series.points)} runs"
+    label = f"{series.measure}, {class_name(series.class_)}, over {many(len(series.points), 'run')}"
     return Markup(  # noqa: S704  made here from numbers and escaped words
         f'<svg class="trend" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(visible(label))}">'
         f"{body}</svg>"

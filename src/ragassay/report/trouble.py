@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from ragassay.records.text import many
 from ragassay.report.dimensions import base_name
 from ragassay.report.model import Question, RepeatView
 from ragassay.report.svg import FATE_WORDS
@@ -45,13 +46,14 @@ def find(question: Question, view: RepeatView) -> Finding:
             f"{one.fact_id} {FATE_WORDS[one.fate]}{' at ' + ' and '.join(one.steps) if one.steps else ''}"
             for one in lost
         ]
-        return Finding("bad", "lost", f"{len(lost)} of {len(needed)} facts not in the context: {'; '.join(told)}")
+        count = f"{len(lost)} of {many(len(needed), 'fact')}"
+        return Finding("bad", "lost", f"{count} not in the context: {'; '.join(told)}")
     if question.expect and view.outcome and view.outcome not in question.expect:
         return Finding("bad", "outcome", f"expected {' or '.join(question.expect)}, the system {view.outcome}")
     if unknown := sum(fate.fate == "unknown" for fate in needed):
-        return Finding("open", "unknown", f"{unknown} of {len(needed)} facts: cannot be told")
+        return Finding("open", "unknown", f"{unknown} of {many(len(needed), 'fact')}: cannot be told")
     if needed:
-        return Finding("good", "held", f"{len(needed)} of {len(needed)} facts in the context")
+        return Finding("good", "held", f"{len(needed)} of {many(len(needed), 'fact')} in the context")
     recall = nearest(view, "recall")
     if recall == 0:
         return Finding("bad", "nothing_found", "no relevant item is in the list nearest to the answer")

@@ -88,10 +88,12 @@ def _refusals(estimates: Iterable[Estimate]) -> list[str]:
 def _shortfall(asked: int, traces: int, failures: Mapping[str, int]) -> list[str]:
     told = []
     if traces < asked:
-        told.append(f"{asked - traces:,} of {many(asked, 'question')} have no trace.")
+        have = "has" if asked - traces == 1 else "have"
+        told.append(f"{asked - traces:,} of {many(asked, 'question')} {have} no trace.")
     if failed := sum(failures.values()):
+        stay = "it stays" if failed == 1 else "they stay"
         causes = ", ".join(f"{count:,} {cause.replace('_', ' ')}" for cause, count in sorted(failures.items()))
-        told.append(f"{failed:,} of {many(asked, 'question')} ended in a failure ({causes}); they stay in every count.")
+        told.append(f"{failed:,} of {many(asked, 'question')} ended in a failure ({causes}); {stay} in every count.")
     return told
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from ragassay.records import text as texts
 from ragassay.records.canonical import digest_text
 from ragassay.report.model import Cut
 
 NOT_MEASURED = "not measured"
+many = texts.many
 
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, escape among them; not tab and newline
@@ -41,7 +43,7 @@ def visible(text: str) -> str:
 def plain(text: str, most: int = 300) -> str:
     """One line for terminals and Markdown tables: escape sequences gone, hidden characters named, cut at `most`."""
     line = visible(" ".join(_ESCAPE.sub("", text).split()))
-    return line if len(line) <= most else f"{line[:most]}… ({len(line):,} characters)"
+    return line if len(line) <= most else f"{line[:most]}… ({many(len(line), 'character')})"
 
 
 def literal(text: str, most: int = 300) -> str:
@@ -83,11 +85,6 @@ def of(numerator: float | None, denominator: float | None) -> str:
 def _part(value: float) -> str:
     """About four figures: enough to see where a quotient comes from; counts are whole."""
     return number(value, 1 if abs(value) >= 100 else 2 if abs(value) >= 10 else 3)
-
-
-def many(count: int, one: str, more: str | None = None) -> str:
-    """`1 question`, `2 questions`."""
-    return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
 def short(digest: str) -> str:

@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from ragassay.errors import UsageError
 from ragassay.records.base import Metadata, Record
+from ragassay.records.text import many
 from ragassay.records.trace import Attempt, Measurements
 
 Money = Annotated[float, Meta(ge=0)]
@@ -193,9 +194,9 @@ class Ceiling:
         if self.max_cost is not None:
             parts.append(f"{self.spent.cost:.4g} of {self.max_cost:g} {self.prices.currency}")
         if self.max_tokens is not None:
-            parts.append(f"{self.spent.tokens:,} of {self.max_tokens:,} tokens")
+            parts.append(f"{self.spent.tokens:,} of {many(self.max_tokens, 'token')}")
         if self.max_calls is not None:
-            parts.append(f"{self.spent.calls:,} of {self.max_calls:,} calls")
+            parts.append(f"{self.spent.calls:,} of {many(self.max_calls, 'call')}")
         return ", ".join(parts)
 
     def to_metadata(self) -> Metadata:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import msgspec
 
 from ragassay.errors import CeilingError, ErrorBudgetError, Interrupted, UsageError
+from ragassay.records.text import many
 from ragassay.run.account import Account
 from ragassay.run.ceiling import Ceiling, facts_of
 from ragassay.run.clock import Clock
@@ -213,7 +214,7 @@ class Job:
     def _check_budget(self) -> None:
         if self._failures > self._most:
             raise ErrorBudgetError(
-                f"{self._failures} of {self._total} questions failed; {self._most} may (max_error_rate)"
+                f"{self._failures} of {many(self._total, 'question')} failed; {self._most} may (max_error_rate)"
                 + (f". {self._why}" if self._why else ""),
                 hint="`ragassay report` shows what failed and why; mend the system and begin anew (--no-resume, "
                 "resume=False), or raise max_error_rate and go on from here",
@@ -222,15 +223,16 @@ class Job:
     def _no_room(self) -> CeilingError:
         done = len(self._journal.entries)
         return CeilingError(
-            f"stopped at the ceiling: {self._ceiling.describe()}; {done} of {self._total} questions are asked and "
-            "kept, and another one might pass it",
+            f"stopped at the ceiling: {self._ceiling.describe()}; {done} of "
+            f"{many(self._total, 'question is', 'questions are')} asked and kept, and another one might pass it",
             hint="`ragassay score` scores them, the others as missing(cost_ceiling); with a higher ceiling the same "
             "command goes on",
         )
 
     def _interrupted(self) -> Interrupted:
         return Interrupted(
-            f"stopped; {len(self._journal.entries)} of {self._total} questions are finished and kept",
+            f"stopped; {len(self._journal.entries)} of {many(self._total, 'question is', 'questions are')} finished "
+            "and kept",
             hint="the same command again goes on from there",
         )
 

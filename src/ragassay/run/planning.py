@@ -8,6 +8,7 @@ from typing import Any
 
 from ragassay.records.base import Digest, Metadata, Record
 from ragassay.records.protocol import Subject
+from ragassay.records.text import many
 from ragassay.run.ceiling import Ceiling
 from ragassay.run.journal import Journal
 
@@ -111,15 +112,16 @@ def describe(planned: Planned) -> list[str]:
         return ["this run is finished and sealed; nothing would be asked (--no-resume asks everything anew)"]
     kept = f" - {planned.kept} kept in the journal" if planned.kept else ""
     made = [
-        f"{planned.calls} questions would be asked of {planned.system}",
-        f"  calls     {planned.questions} questions x {planned.repeats}{kept} = {planned.calls} to {planned.endpoint}"
+        f"{many(planned.calls, 'question')} would be asked of {planned.system}",
+        f"  calls     {many(planned.questions, 'question')} x {planned.repeats}{kept} = {planned.calls} "
+        f"to {planned.endpoint}"
         + (f"; with every retry {planned.most_calls}" if planned.most_calls != planned.calls else ""),
         f"  at once   {planned.concurrency} at most",
         f"  time      {planned.longest_s:,.0f} s at worst: {planned.timeout_s:g} s a question"
         + (f" and {planned.max_wait_s:g} s of waiting between its attempts" if planned.max_wait_s else ""),
     ]
     if planned.worst:
-        tokens = [f"{planned.worst['tokens']:,} tokens"] if "tokens" in planned.worst else []
+        tokens = [many(int(str(planned.worst["tokens"])), "token")] if "tokens" in planned.worst else []
         money = [f"{planned.worst['cost']:g} {planned.worst['currency']}"] if "cost" in planned.worst else []
         made.append(f"  at worst  {', '.join(tokens + money)} (declared worst case, every retry)")
     limits = {"max_cost": "cost", "max_tokens": "tokens", "max_calls": "calls"}
@@ -128,7 +130,7 @@ def describe(planned: Planned) -> list[str]:
             made.append(f"  ceiling   {name} = {planned.ceiling[name]}, of which {planned.ceiling[of]} are spent")
     if planned.asked_at_least is not None and planned.asked_at_least < planned.calls:
         made.append(
-            f"            at their worst case {planned.asked_at_least} of the {planned.calls} questions fit; "
+            f"            at their worst case {planned.asked_at_least} of the {many(planned.calls, 'question')} fit; "
             "the others would be missing(cost_ceiling)"
         )
     return made

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+from ragassay.records.text import many
 from ragassay.run.clock import SYSTEM_CLOCK, Clock
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Lines:
         """Say how many questions there are and how many were already done."""
         self._began_s = self._last_s = self._clock.steady_s()
         already = f", {standing.resumed} already in the journal" if standing.resumed else ""
-        self._say(f"{standing.total} questions{already}")
+        self._say(f"{many(standing.total, 'question')}{already}")
 
     def tick(self, standing: Standing) -> None:
         """A line if ten seconds have passed since the last."""
@@ -156,7 +157,7 @@ def describe(standing: Standing) -> str:
     cut += f" ({standing.cause})" if cut and standing.cause else ""
     held = f", held for {standing.hold_s:.0f} s" if standing.hold_s >= 1 else ""
     spent = f", {standing.spent}" if standing.spent else ""
-    return f"{standing.done}/{standing.total} questions{failed}{flight}{cut}{held}{spent}"
+    return f"{standing.done}/{many(standing.total, 'question')}{failed}{flight}{cut}{held}{spent}"
 
 
 def choose(stream: TextIO | None = None) -> Progress:

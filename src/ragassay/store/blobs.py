@@ -13,6 +13,7 @@ from pathlib import Path
 from ragassay.errors import IntegrityError, StoreError
 from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_bytes, is_digest
+from ragassay.records.text import many
 from ragassay.store import durable
 
 BLOBS = Path("blobs", "sha256")
@@ -81,7 +82,7 @@ class Blobs:
     def _match(digest: Digest, path: Path, size: int) -> None:
         """What already has this name is what it should be: size first, then the hash."""
         if path.stat().st_size != size or hash_file(path) != digest:
-            raise damaged(digest, path, f"it has {path.stat().st_size} bytes, {size} were expected, or others")
+            raise damaged(digest, path, f"it has {many(path.stat().st_size, 'byte')}, {size} were expected, or others")
 
     def get(self, digest: str) -> bytes:
         """The bytes of a blob, hashed again (IntegrityError if missing or damaged)."""
@@ -93,7 +94,7 @@ class Blobs:
         except OSError as cause:
             raise durable.failed("read a blob", path, cause) from cause
         if digest_bytes(data) != digest:
-            raise damaged(digest, path, f"{len(data)} bytes hash to {digest_bytes(data)}")
+            raise damaged(digest, path, f"{many(len(data), 'byte')} hash to {digest_bytes(data)}")
         return data
 
     def beginning_with(self, text: str) -> list[Digest]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ragassay.errors import IntegrityError, RagassayError, RecordError, StoreError, UsageError
 from ragassay.records.base import Record
 from ragassay.records.canonical import parse
+from ragassay.records.text import many
 from ragassay.store import durable, lines
 from ragassay.store.blobs import BLOBS, TEMPORARY, hash_file
 from ragassay.store.index import read_index, write_index
@@ -169,7 +170,7 @@ class _Look:
             self.note("damaged", digest, f"cannot be read: {cause.strerror}")
             return
         if got != digest:
-            self.note("damaged", digest, f"{path.stat().st_size} bytes that hash to {got}")
+            self.note("damaged", digest, f"{many(path.stat().st_size, 'byte')} that hash to {got}")
 
     def at_refs(self) -> None:
         """Every ref, and what it leads to."""

@@ -13,7 +13,7 @@ from ragassay.corpus.resolve import Resolved
 from ragassay.errors import InputError
 from ragassay.records.base import Instant, QueryId, StepId
 from ragassay.records.document import Document, Passage
-from ragassay.records.text import shown
+from ragassay.records.text import many, shown
 from ragassay.records.trace import Item, Measurements, Step, Trace, TraceContent
 from ragassay.traces.reading import TraceReading
 
@@ -79,7 +79,7 @@ def read_trec_run(
 def _row(raw: bytes) -> _Row:
     parts = raw.split()
     if len(parts) < 6:
-        raise InputError(f"{len(parts)} columns where six are needed", hint=f"each line holds: {COLUMNS}")
+        raise InputError(f"{many(len(parts), 'column')} where six are needed", hint=f"each line holds: {COLUMNS}")
     try:
         query_id, document_id, score = (parts[at].decode("utf-8") for at in (0, 2, 4))
     except UnicodeDecodeError:

@@ -100,7 +100,7 @@ Q = {"query": "q"}
     "data, columns, line, words",
     [
         ("q,a\nx,1,2\n", Q, 2, "3 cells in a table of 2"),
-        ("q,a\n\n\nx\n", Q, 4, "1 cells in a table of 2"),
+        ("q,a\n\n\nx\n", Q, 4, "1 cell in a table of 2"),
         ("q,a\n ,1\n", Q, 2, "empty"),
         ('q,a\n"x"y,1\n', Q, 2, "broken quotes"),
         ('q,a\nfine,1\n"never closed,1\nmore\n', Q, 3, "broken quotes"),

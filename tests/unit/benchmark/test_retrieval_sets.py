@@ -42,7 +42,7 @@ def test_a_beir_folder(tmp_path: Path) -> None:
     )  # fmt: skip
     assert any("answered" in one for one in cases.said_not)
     assert any("who may see" in one for one in cases.said_not)
-    assert cases.remarks == ("1 questions of queries.jsonl have no judgement in test.tsv: left out",)
+    assert cases.remarks == ("1 question of queries.jsonl without judgement in test.tsv: left out",)
     assert cases.places["q2"].line == 2
     with pytest.raises(InputError, match=r"no qrels/dev\.tsv") as caught:
         read_beir(tmp_path, split="dev")

@@ -37,7 +37,7 @@ def test_verdict_is_counted_and_not_invented(card: Scorecard) -> None:
         "(in parts).",
         "Refused although it should answer: 1 of 4 answerable questions.",
         "Answered although it should decline: 1 of 2 unanswerable questions.",
-        "1 of 11 questions ended in a failure (1 timeout); they stay in every count.",
+        "1 of 11 questions ended in a failure (1 timeout); it stays in every count.",
         "Not measured: faithfulness, relevance, citations, correctness and authorization.",
     )
 
@@ -264,9 +264,9 @@ def test_what_a_system_says_too_little_about_is_a_caveat() -> None:
     told = build(sample.material(contents=(silent, *others))).caveats
     # contexts of the eleven traces hold 1 1 1 - 2 0 1 1 1 2 1 items; the first now has 2, the fourth has no steps
     assert any(one.startswith("1 of 12 items in the contexts could not be tied") for one in told)
-    assert any(one.startswith("1 of 12 items in the contexts name a document and no part") for one in told)
+    assert any(one.startswith("Of 12 items in the contexts, 1 names a document and no part") for one in told)
     # ten answers, one of them empty
-    assert any(one.startswith("1 of 9 answers say not whether") for one in told)
+    assert any(one.startswith("Of 9 answers, 1 says not whether") for one in told)
 
 
 def test_what_was_left_out_of_documents_and_questions_is_a_caveat() -> None:

@@ -82,7 +82,7 @@ def test_skip_leaves_out_what_is_wrong_and_lists_it(tmp_path: Path) -> None:
     (note,) = read.notes
     assert "3 left out of file" in note
     assert "lines 2-4" in note
-    with pytest.raises(InputError, match="columns"):
+    with pytest.raises(InputError, match="1 column where six are needed"):
         read_trec_run(written(tmp_path, b"q\nr\n"), DOCS, on_error="skip")  # nothing is left
     with pytest.raises(UsageError):
         read_trec_run(written(tmp_path, BROKEN), DOCS, on_error="ignore")  # type: ignore[arg-type]

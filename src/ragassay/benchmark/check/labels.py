@@ -9,6 +9,7 @@ from ragassay.benchmark.check.material import Labelled, Limits, Question, findin
 from ragassay.benchmark.check.model import Finding, Level, Place
 from ragassay.corpus.words import words
 from ragassay.records.document import Passage
+from ragassay.records.text import many
 
 Intervals = list[list[tuple[int, int]]]
 """For each passage of one document version, its intervals there."""
@@ -195,7 +196,7 @@ def _overlong(own: Sequence[Question], limits: Limits) -> list[Finding]:
             whole = sum(not sign.isspace() for sign in document.text) if long > limits.short_label_words else 0
             share = sum(not sign.isspace() for sign in document.text[start:end]) / whole if whole else 0.0
             if long > limits.label_words or share >= limits.label_share:
-                places.append(_at(one, each, f"{long} words, {share:.0%} of the document"))
+                places.append(_at(one, each, f"{many(long, 'word')}, {share:.0%} of the document"))
     return finding(
         "overlong",
         "weak",

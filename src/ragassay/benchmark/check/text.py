@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ragassay.benchmark.check.model import Check, Finding, Stratum
-from ragassay.records.text import shown
+from ragassay.records.text import many, shown
 
 _WIDTH = 100
 _PLACES = 8
 _VALUES = 15
-_IRREGULAR = {"search": "searches", "class": "classes"}
 
 
 def lines(checked: Check) -> list[str]:
@@ -25,7 +24,7 @@ def _head(checked: Check) -> Iterator[str]:
     yield f"benchmark {shown(checked.name)} {shown(checked.version)}, {checked.benchmark}"
     yield f"  corpus {checked.corpus}" + (f", segmentation {checked.segmentation}" if checked.segmentation else "")
     against = f"; compared with {shown(checked.against)}" if checked.against else ""
-    yield f"  {_many(checked.cases, 'case')}, {checked.clusters} independent{against}"
+    yield f"  {many(checked.cases, 'case')}, {checked.clusters} independent{against}"
     if not checked.segmentation:
         yield "  no segmentation: nothing is said about labels and passages"
 
@@ -39,7 +38,7 @@ def _findings(checked: Check) -> Iterator[str]:
 
 
 def _finding(one: Finding) -> Iterator[str]:
-    head = f"{one.level.upper():5}  {_many(one.count, one.noun)} {one.what}  [{one.code}]"
+    head = f"{one.level.upper():5}  {many(one.count, one.noun)} {one.what}  [{one.code}]"
     yield from textwrap.wrap(head, _WIDTH, subsequent_indent=" " * 7)
     if one.places:
         names = [str(place) for place in one.places[:_PLACES]]
@@ -65,7 +64,7 @@ def _stratum(dimension: str, rows: Sequence[Stratum]) -> list[str]:
     table = [(shown(dimension, limit=40), "cases", "copied", "without")]
     table += [(shown(one.value, limit=40), f"{one.cases}", f"{one.easy}", f"{one.without}") for one in rows[:_VALUES]]
     out = columns(table)
-    return [*out, f"  and {len(rows) - _VALUES:,} more values"] if len(rows) > _VALUES else out
+    return [*out, f"  and {many(len(rows) - _VALUES, 'more value')}"] if len(rows) > _VALUES else out
 
 
 def _slices(checked: Check) -> Iterator[str]:
@@ -82,14 +81,15 @@ def _labelling(checked: Check) -> Iterator[str]:
     one = checked.labelling
     yield ""
     yield f"Labels, declared {one.declared}"
-    yield f"  {_many(one.labelled, 'case')} with labels, {one.unlabelled} without, {one.truth_empty} with empty truth"
-    yield f"  {_many(one.labels, 'label')}: {one.spans} on spans, {one.coarse} on whole documents"
+    yield f"  {many(one.labelled, 'case')} with labels, {one.unlabelled} without, {one.truth_empty} with empty truth"
+    yield f"  {many(one.labels, 'label')}: {one.spans} on spans, {one.coarse} on whole documents"
     yield (
-        f"  {one.below_rel} below the least relevant grade, in {_many(one.with_negatives, 'case')}; "
-        f"{one.one_relevant_document} cases have one relevant document"
+        f"  {one.below_rel} below the least relevant grade, in {many(one.with_negatives, 'case')}; "
+        f"{many(one.one_relevant_document, 'case has', 'cases have')} one relevant document"
     )
-    yield f"  {one.documents_labelled} of {_many(one.documents, 'document')} have a label"
-    yield f"  {_many(one.facts, 'fact')} in {_many(one.with_facts, 'case')}; {one.with_answers} cases have an answer"
+    yield f"  {one.documents_labelled:,} of {many(one.documents, 'document')} with a label"
+    answered = many(one.with_answers, "case has", "cases have")
+    yield f"  {many(one.facts, 'fact')} in {many(one.with_facts, 'case')}; {answered} an answer"
 
 
 def columns(table: Sequence[Sequence[str]]) -> list[str]:
@@ -106,7 +106,3 @@ def columns(table: Sequence[Sequence[str]]) -> list[str]:
 
 def _width(text: str) -> int:
     return sum(0 if unicodedata.combining(sign) else 1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text)
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun if count == 1 else _IRREGULAR.get(noun, noun + 's')}"

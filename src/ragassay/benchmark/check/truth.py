@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ragassay.benchmark.check.material import Library, Question, finding
 from ragassay.benchmark.check.model import Finding, Labelling, Place
 from ragassay.records.case import Benchmark, CaseClass
+from ragassay.records.text import many
 
 CLASSES: dict[CaseClass, str] = {
     "answerable": "whether evidence is found and used",
@@ -176,7 +177,7 @@ def completeness(
             if one.case.evidence is None:
                 places.append(Place(query_id=one.case.query_id, detail="no labels"))
             elif len(one.relevant) < len(one.labels) and judged < names:
-                places.append(Place(query_id=one.case.query_id, detail=f"{judged} of {names} documents judged"))
+                places.append(Place(query_id=one.case.query_id, detail=f"{judged} of {many(names, 'document')} judged"))
         places += contradicting
     if counted.declared == "pooled":
         places = [

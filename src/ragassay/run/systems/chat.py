@@ -13,6 +13,7 @@ from ragassay.records.base import Metadata, StepId
 from ragassay.records.canonical import canonical_bytes, digest_of
 from ragassay.records.case import Outcome
 from ragassay.records.protocol import Stated, SystemIdentity
+from ragassay.records.text import many
 from ragassay.records.trace import Failure
 from ragassay.run.clock import SYSTEM_CLOCK
 from ragassay.run.contract import Entry, Reply, Request, Response, StepIn, System
@@ -108,7 +109,7 @@ class ChatSystem:
             "engine": self.prompt.engine,
             "prompt": self.prompt.template,
             "system_prompt": self._system,
-            "history": "as messages" if self._turns is None else f"the last {self._turns} turns as messages",
+            "history": "as messages" if self._turns is None else f"the last {many(self._turns, 'turn')} as messages",
             "options": canonical_bytes(self._options).decode(),
             "stream": self.endpoint.stream,
             "send_seed": self._seeded,

@@ -14,6 +14,7 @@ from ragassay.errors import UsageError
 from ragassay.records.base import Digest, Metadata
 from ragassay.records.canonical import canonical_bytes, digest_bytes, digest_of
 from ragassay.records.protocol import SystemIdentity
+from ragassay.records.text import many
 from ragassay.records.trace import Attempt, Failure
 from ragassay.redact import Redaction
 from ragassay.run.account import current
@@ -187,7 +188,8 @@ class CommandSystem:
     def _over(self) -> Heard:
         return Heard(
             failure=Failure(cause="process", code="not_restarted"),
-            detail=f"it was started {self._starts} times and is not started again (restarts = {self._restarts})",
+            detail=f"it was started {many(self._starts, 'time')} and is not started again "
+            f"(restarts = {self._restarts})",
         )
 
     @staticmethod

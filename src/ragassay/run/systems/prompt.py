@@ -11,6 +11,7 @@ from ragassay.errors import UsageError
 from ragassay.records.base import Metadata
 from ragassay.records.canonical import digest_text
 from ragassay.records.case import Turn
+from ragassay.records.text import many
 from ragassay.run.contract import Request
 
 NAMES = ("question", "context", "items", "as_of")
@@ -65,7 +66,7 @@ class Assembly:
             elif len(kept) >= self.top:
                 dropped.append((place, f"beyond the first {self.top}"))
             elif size > left:
-                dropped.append((place, f"{size} tokens, {left} left"))
+                dropped.append((place, f"{many(size, 'token')}, {left:,} left"))
             else:
                 kept.append(place)
                 left -= size

@@ -13,6 +13,7 @@ from ragassay.corpus.words import TOKENIZER, words
 from ragassay.errors import UsageError
 from ragassay.records.document import Document, Passage
 from ragassay.records.protocol import Stated, SystemIdentity
+from ragassay.records.text import many
 from ragassay.run.clock import SYSTEM_CLOCK, Clock
 from ragassay.run.contract import Request
 from ragassay.run.pace import Conditions
@@ -168,7 +169,7 @@ class _Answering:
                     context.append(hit)
                     left -= size
                 else:
-                    step["decisions"].append(self.drop(hit, f"{size} tokens, {left} left"))
+                    step["decisions"].append(self.drop(hit, f"{many(size, 'token')}, {left:,} left"))
             step |= {"items_in": self.entries(kept), "items_out": self.entries(context), "score_direction": "higher"}
         return context
 
@@ -196,9 +197,9 @@ def filter_decisions(request: Request, found: Hits) -> list[Entry]:
     """What the filters before ranking left, in words."""
     who = request.principal
     seen = (
-        f"{found.visible} of {found.passages} passages are visible to {who.id}"
+        f"{found.visible:,} of {many(found.passages, 'passage is', 'passages are')} visible to {who.id}"
         if who is not None
-        else f"no principal: all {found.passages} passages are open"
+        else f"no principal: all {many(found.passages, 'passage is', 'passages are')} open"
     )
     return [
         {"action": "filter", "reason": seen},
