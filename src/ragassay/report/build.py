@@ -149,7 +149,7 @@ def _questions(
             key = (case.query_id, number)
             content, own, lost = contents.get(key), scores.get(key, []), fates.get(key, [])
             if content is None:
-                views.append(absent_repeat(number, own, lost))
+                views.append(absent_repeat(number, own, lost, material.run.stopped))
             else:
                 views.append(repeat(case, content, measured.get(key), own, lost, library))
         yield question(

@@ -110,10 +110,16 @@ def repeat(
     )
 
 
-def absent_repeat(number: int, observations: Iterable[Observation], fates: Iterable[FactFate]) -> RepeatView:
-    """A key that has no trace: it stays in the table, with what was recorded about it."""
+def absent_repeat(
+    number: int, observations: Iterable[Observation], fates: Iterable[FactFate], stopped: str | None = None
+) -> RepeatView:
+    """A key that has no trace: it stays in the table, with what was recorded about it.
+
+    `stopped` is why the run ended before every question was asked: such a key was never asked, and did not fail.
+    """
+    why = f"not asked ({stopped.replace('_', ' ')})" if stopped else "no trace"
     return RepeatView(
-        repeat=number, outcome=None, outcome_source=None, failure="no trace", failure_detail=None, latency_ms=None,
+        repeat=number, outcome=None, outcome_source=None, failure=why, failure_detail=None, latency_ms=None,
         answer=None, citations=None, steps=(), context=None, items=(), items_total=0, evidence=(),
         fates=tuple(_fate(one) for one in fates), scores=tuple(_score(one) for one in observations),
     )  # fmt: skip

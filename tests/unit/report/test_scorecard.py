@@ -219,6 +219,13 @@ def test_a_question_without_trace_stays(card: Scorecard) -> None:
     assert len(fewer.questions) == len(card.questions)
 
 
+def test_a_question_that_was_never_asked_says_why() -> None:
+    made = sample.material(contents=tuple(one for one in sample.contents() if one.query_id != "u-1"))
+    run = msgspec.structs.replace(made.run, state="partial", stopped="cost_ceiling")
+    view = question(build(replace(made, run=run)), "u-1")
+    assert view.repeats[0].failure == "not asked (cost ceiling)"
+
+
 def test_repeats_are_shown_each_for_itself() -> None:
     made = sample.material()
     twice = [msgspec.structs.replace(one, repeat=number) for one in made.contents for number in (0, 1)]
