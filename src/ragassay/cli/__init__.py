@@ -43,6 +43,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "runs": {
         "list": "Every run: when, what, under which tags, and how many questions failed. The default.",
         "tag": "Give a run a tag.",
+        "untag": "Take a tag off a run.",
         "trend": "A measure over the runs; never joined across another benchmark, corpus or scoring.",
     },
     "store": {

@@ -66,6 +66,32 @@ def tag(run: str, name: str, *, config: Path = Path(FILE_NAME), store: Path | No
     talk.then(f"ragassay runs list --tag {name}", config, store)
 
 
+def untag(run: str, name: str, *, config: Path = Path(FILE_NAME), store: Path | None = None) -> None:
+    """Take a tag off a run. The run and its other tags stay.
+
+    Parameters
+    ----------
+    run
+        Which run: a name, a digest, its beginning, or `latest`.
+    name
+        The tag.
+    config
+        The settings file.
+    store
+        The store's folder, instead of the one in the settings.
+    """
+    opened = open_store(config, store)
+    digest = opened.resolve(run, kind_prefix="run")
+    own = [one.name for one in opened.refs(history.TAGS) if one.digest == digest]
+    ref = f"{history.TAGS}{name}/{digest[7:23]}"
+    if ref not in own:
+        tags = ", ".join(one.removeprefix(history.TAGS).partition("/")[0] for one in own)
+        raise UsageError(f"{digest} has no tag {plain(name)}", hint=f"it has: {tags}" if tags else "it has no tag")
+    opened.remove_ref(ref)
+    talk.data(f"{digest} is no longer tagged {name}")
+    talk.then("ragassay runs list", config, store)
+
+
 def trend(
     *,
     measure: str = "recall(rel=2)@20",

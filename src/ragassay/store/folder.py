@@ -111,6 +111,10 @@ class Store:
             raise StoreError(f"cannot point {name} at {digest}: it is not stored", hint="store the blob first")
         self._refs.set(name, Digest(digest), kind)
 
+    def remove_ref(self, name: str) -> None:
+        """Take a name away; the blob that it stood for stays (StoreError with a did-you-mean)."""
+        self._refs.remove(name)
+
     def ref(self, name: str) -> Digest:
         """The digest that a name stands for (StoreError with a did-you-mean)."""
         return self._refs.get(name).digest

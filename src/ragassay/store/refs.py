@@ -76,6 +76,19 @@ class Refs:
         except OSError as cause:
             raise durable.failed(f"set {name}", final, cause) from cause
 
+    def remove(self, name: str) -> None:
+        """Take a name away, durably; what it stood for stays (StoreError with the nearest name if there is none)."""
+        path = self.path(name)
+        try:
+            path.unlink()
+            durable.sync_folder(path.parent)
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError) as cause:
+            if path.is_file():
+                raise durable.failed(f"remove {name}", path, cause) from cause
+            raise self._unknown(name) from None
+        except OSError as cause:
+            raise durable.failed(f"remove {name}", path, cause) from cause
+
     def get(self, name: str) -> Ref:
         """What a name stands for (StoreError with the nearest name if there is none)."""
         path = self.path(name)
