@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from ragassay.measures.trec import decimals
 from ragassay.measures.trec.decimals import _exponents, _long_division, parse_decimals
 from ragassay.measures.trec.texts import Texts
 
@@ -71,3 +72,33 @@ def test_common_exponents_need_no_slow_way() -> None:
     same = Texts.pack([b"-05", b"-17", b"-99"])
     power, good = _exponents(same, same.start, same.end)
     assert (power.tolist(), good.tolist()) == ([-5, -17, -99], [True] * 3)
+
+
+COMMON = [
+    ["1.5e+01", "2.5e-03", "-7.5e+00", "9.9e+22"],
+    ["1.5e1", "2.5e3"],
+    ["1e5", "1.5e+10", "2.5e-10", "3E07", "1.25e+1", "12e-9", "+4e2", "0.5E-0"],
+    ["2e-05", "1e5"],
+    ["1e+010", "5e-010", "5e1"],
+    ["7", "1e5", "2.5"],
+    ["1e5", "7", "2.5"],
+    ["41.552000", "9.123456", "8"],
+    ["0.123456789012345", "12", "3.5e2"],
+]
+
+
+@pytest.mark.parametrize("texts", COMMON)
+def test_common_forms_need_no_slow_way(monkeypatch: pytest.MonkeyPatch, texts: list[str]) -> None:
+    def never(*_: object) -> bool:
+        raise AssertionError
+
+    monkeypatch.setattr(decimals, "_one", never)
+    check(texts)
+    check(texts[::-1])
+    for text in texts:
+        check([text])
+
+
+def test_an_e_in_front_is_no_exponent() -> None:
+    for texts, wrong in ((["e5", "1e5"], [0]), (["1e5", "e5"], [1]), (["e5"], [0]), (["ee5", "1ee5"], [0, 1])):
+        assert parse_decimals(Texts.pack(text.encode() for text in texts))[1].tolist() == wrong
