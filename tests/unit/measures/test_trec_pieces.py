@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from ragassay.measures.drop_in import evaluate as as_ranx
 from ragassay.measures.trec.columns import labels_from_dict, labels_of, run_of
 from ragassay.measures.trec.run import Part, _gathered, _is_scattered
 from ragassay.measures.trec.source import Range, Source
-from ragassay.measures.trec.texts import Texts
+from ragassay.measures.trec.texts import PAD, Texts
 
 
 def file_of(folder: Path, text: str) -> Path:
@@ -162,3 +163,27 @@ def test_judgements_that_cannot_be_read(columns: tuple[object, ...], field: str,
     with pytest.raises(InputError, match=words) as caught:
         labels_of(*columns)  # type: ignore[arg-type]
     assert (caught.value.field, caught.value.line) == (field, None)
+
+
+def test_a_file_that_shrinks_while_it_is_read(tmp_path: Path) -> None:
+    path = file_of(tmp_path, "q Q0 d 1 1 t\n" * 9)
+    with Source(path) as source:
+        path.write_text("q Q0")
+        for call in (lambda: source.read(Range(0, 100)), lambda: source.text([Range(0, 100)])):
+            with pytest.raises(InputError) as caught:
+                call()
+            assert caught.value.message == "the file became shorter while it was read"
+            assert caught.value.file == str(path)
+
+
+def test_reads_that_give_less_than_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "".join(f"q Q0 d{at} 1 1 t\n" for at in range(50)).removesuffix("\n")
+    path = file_of(tmp_path, text)
+    read, read_into = os.pread, os.preadv
+    monkeypatch.setattr(os, "pread", lambda handle, size, at: read(handle, min(size, 7), at))
+    monkeypatch.setattr(os, "preadv", lambda handle, into, at: read_into(handle, [into[0][:7]], at))
+    with Source(path) as source:
+        assert source.read(Range(3, len(text))) == text[3:].encode()
+        found = source.text([Range(13, 100), Range(0, 13), Range(200, len(text))])
+    whole = text.encode()
+    assert found.tobytes() == b"\n" * PAD + whole[13:100] + whole[:13] + whole[200:] + b"\n" + b"\n" * PAD
