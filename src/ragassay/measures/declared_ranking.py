@@ -167,8 +167,9 @@ DECLARED: tuple[Declaration, ...] = (
     ),
     _ranking(
         name="harmful",
-        summary="Share of the first k items that hold contradicting, stale or superseded evidence.",
-        population="labelled questions with at least one relevant item",
+        summary="Share of the first k items that carry evidence labelled contradicts or stale, or come from a document "
+        "that is stale or superseded at as_of.",
+        population="labelled questions",
         denominator="items retrieved in the first k",
         direction="lower",
         unjudged="not harmful; the count of unjudged items is reported by judged",

@@ -21,7 +21,14 @@ TEXT_KERNELS: dict[str, Callable[..., Outcome]] = {
     "rouge_1": rouge_1, "rouge_2": rouge_2, "rouge_l": rouge_l, "bleu": bleu, "chrf": chrf,
 }  # fmt: skip
 TEXT_MEASURES = frozenset(NORMALISED) | frozenset(TEXT_KERNELS)
-REFUSAL_MEASURES = frozenset({"outcome", "abstention_rate", "false_refusal", "unsupported_answer"})
+REFUSAL_MEASURES = frozenset(
+    {"outcome", "abstention_rate", "false_refusal", "unsupported_answer", "abstention_precision", "abstention_recall",
+     "answerability_coverage", "escalation_rate"}
+)  # fmt: skip
+MUST_BE_ANSWERED = frozenset({"false_refusal"})
+MAY_BE_ANSWERED = frozenset({"answerability_coverage"})
+MAY_NOT_BE_ANSWERED = frozenset({"unsupported_answer", "abstention_recall"})
+NEED_EXPECTATION = MUST_BE_ANSWERED | MAY_BE_ANSWERED | MAY_NOT_BE_ANSWERED | {"abstention_precision"}
 RUNTIME_MEASURES = frozenset(
     {"latency", "first_token", "tokens", "cost", "calls", "cache_hits", "errors", "error_rate"}
 )
@@ -93,26 +100,36 @@ def _stage(name: str) -> str:
 def takes_part(measure: str, labels: Labels) -> bool:
     """Whether a case belongs to the population of a refusal measure. One that says nothing is missing, not out."""
     expected = labels.expected
-    if measure == "false_refusal":
-        return not expected or "answered" in expected
-    if measure == "unsupported_answer":
-        return not expected or not set(ANSWERING) & set(expected)
+    if not expected:
+        return True
+    if measure in MUST_BE_ANSWERED:
+        return "answered" in expected
+    if measure in MAY_BE_ANSWERED:
+        return bool(set(ANSWERING) & set(expected))
+    if measure in MAY_NOT_BE_ANSWERED:
+        return not set(ANSWERING) & set(expected)
     return True
 
 
 def refusal(measure: str, outcome: str, why: str, labels: Labels) -> Outcome:
     """One of the refusal measures of a case of its population."""
-    if measure in ("false_refusal", "unsupported_answer") and not labels.expected:
+    expected = labels.expected
+    if measure in NEED_EXPECTATION and not expected:
         return missing("unlabelled", 1.0)
     if why:
         return missing(why, 1.0)
-    if measure == "abstention_rate":
-        return value(float(outcome in REFUSING))
-    if measure == "false_refusal":
-        return value(float(outcome not in ANSWERING and outcome not in labels.expected))
-    if measure == "unsupported_answer":
-        return value(float(outcome in ANSWERING))
-    return value(1.0)
+    if measure == "abstention_precision" and outcome in ANSWERING:
+        return undefined("not_declined")
+    right = {
+        "abstention_rate": outcome in REFUSING,
+        "escalation_rate": outcome == "escalated",
+        "false_refusal": outcome not in ANSWERING and outcome not in expected,
+        "unsupported_answer": outcome in ANSWERING,
+        "answerability_coverage": outcome in ANSWERING,
+        "abstention_precision": outcome in expected,
+        "abstention_recall": outcome not in ANSWERING and outcome in expected,
+    }
+    return value(float(right.get(measure, True)))
 
 
 def runtime(rows: Rows, measure: Measure, content: TraceContent, measured: Measurements) -> None:

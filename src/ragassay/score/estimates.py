@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from ragassay.records.case import Case, CaseClass
 from ragassay.records.protocol import Scoring
-from ragassay.records.score import Estimate, Observation, Population
+from ragassay.records.score import Estimate, Observation, Population, PopulationClass
 from ragassay.score.aggregate import QUANTILES, Base, Group, Told, told_of
+from ragassay.score.derived import OVERLAP, derived
 from ragassay.score.fill import LIMITED
 from ragassay.score.summary import summarise
 
@@ -21,7 +22,10 @@ TIMES = frozenset({"latency", "first_token"})
 SUMS = frozenset({"tokens", "cost", "calls", "cache_hits"})
 COUNTED = frozenset({"outcome", "errors"})
 """Measures whose target names a cell, not a part of the question: their rows are all counted."""
+ACROSS = frozenset({"abstention_precision"})
+"""Measures that are taken over questions of every class, those that may be answered beside those that may not."""
 CLASSES: tuple[CaseClass, ...] = ("answerable", "multi_hop", "unanswerable", "adversarial", "cross_tenant")
+ORDER: tuple[PopulationClass, ...] = (*CLASSES, "answerability")
 
 
 def estimate(observations: Iterable[Observation], cases: Sequence[Case], scoring: Scoring) -> list[Estimate]:
@@ -35,24 +39,26 @@ def estimate(observations: Iterable[Observation], cases: Sequence[Case], scoring
     members: dict[str, set[str]] = defaultdict(set)
     for row in observations:
         name = row.measure.partition("(")[0].partition("@")[0]
-        if row.target is None or name in COUNTED:
+        if row.target is None or name in COUNTED or name == OVERLAP:
             rows[row.measure, row.step or ""].append(row)
         if name in LIMITED:
             members[row.measure].add(row.query_id)
-    populations = _populations(cases)
-    made: list[Estimate] = []
+    populations, across = _populations(cases), _across(cases)
+    made: list[Estimate] = list(derived(rows, populations, across, scoring))
     for (measure, step), own_rows in rows.items():
         by_case: dict[str, list[Observation]] = defaultdict(list)
         for row in own_rows:
             by_case[row.query_id].append(row)
         told = told_of(measure, step or None, scoring)
+        if told.name == OVERLAP or (told.declared is not None and told.declared.aggregation == "set"):
+            continue
         low, high = told.within or (0.0, None)
         summaries = {
             case.query_id: summarise(sorted(by_case.get(case.query_id, ()), key=lambda row: row.repeat), low, high)
             for case in cases
             if measure not in members or case.query_id in members[measure]
         }
-        for population, own in populations.items():
+        for population, own in (across if told.name in ACROSS else populations).items():
             group = [(case, summaries[case.query_id]) for case in own if case.query_id in summaries]
             if group:
                 made.extend(_aggregates(told, population, group))
@@ -68,9 +74,19 @@ def _populations(cases: Sequence[Case]) -> dict[Population, list[Case]]:
     return found
 
 
+def _across(cases: Sequence[Case]) -> dict[Population, list[Case]]:
+    """All questions, and all of each slice, as one population that compares answerable with unanswerable ones."""
+    found: dict[Population, list[Case]] = {}
+    for case in sorted(cases, key=lambda one: one.query_id):
+        for name in (None, *case.slice):
+            found.setdefault(Population(class_="answerability", slice=name), []).append(case)
+    return found
+
+
 def _order(one: Estimate) -> tuple[int, str, str, str, str]:
     population = one.population
-    return (CLASSES.index(population.class_), population.slice or "", one.measure, one.step or "", one.aggregation)
+    place = ORDER.index(population.class_)
+    return (place, population.slice or "", one.measure, one.step or "", one.aggregation)
 
 
 def _aggregates(told: Told, population: Population, group: Group) -> list[Estimate]:

@@ -17,7 +17,10 @@ from ragassay.score.rows import Rows, Scores, error, missing
 from ragassay.score.world import World
 
 Key = tuple[str, str | None]
-LIMITED = frozenset({"empty_retrieval", "false_refusal", "unsupported_answer", "hidden_labels"})
+LIMITED = frozenset(
+    {"empty_retrieval", "false_refusal", "unsupported_answer", "hidden_labels", "abstention_recall",
+     "answerability_coverage"}
+)  # fmt: skip
 """Measures whose population is a part of the cases; the others have no row for them."""
 
 

@@ -9,12 +9,15 @@ from ragassay.records.case import Case
 from ragassay.records.protocol import Scoring
 from ragassay.records.trace import Item, Trace, TraceContent
 from ragassay.score import answer as answers
+from ragassay.score import confidence
 from ragassay.score.context import CONTEXT_MEASURES, of_context
 from ragassay.score.copies import without_copies
 from ragassay.score.facts import coverage
 from ragassay.score.fates import read_fates
+from ragassay.score.harm import harmful, stale_in_context
 from ragassay.score.hold import Reader, State
 from ragassay.score.labels import Labels
+from ragassay.score.paraphrases import found_evidence
 from ragassay.score.population import outside
 from ragassay.score.ranking import Ranked, by_document, by_evidence, by_passage, is_ranked, rank
 from ragassay.score.rows import Holding, Rows, Scores, error, missing, undefined, value
@@ -23,13 +26,15 @@ from ragassay.traces import CONTEXT, Graph, graph
 
 COUNTS = ("duplicate_rate", "unexplained_items", "hidden_labels")
 """Counted beside any retrieval measure, sealed or not: the rules say that they are reported."""
-AT_CONTEXT = CONTEXT_MEASURES | {"context_recall", "survival"}
+AT_CONTEXT = CONTEXT_MEASURES | {"context_recall", "survival", "stale_in_context"}
+AT_STEPS = frozenset({"fact_coverage", "empty_retrieval", "harmful", "paraphrase_overlap"})
 STATE = {State.HELD: "held", State.NOT_HELD: "not_held", State.UNKNOWN: "unknown"}
 
 
 def measures_of(scoring: Scoring, rel: int) -> list[Measure]:
-    """The sealed measures, with the benchmark's least relevant grade where the spelling leaves it out."""
-    return [parse(one).with_rel(rel) for one in scoring.measures]
+    """The sealed measures, with the benchmark's least relevant grade where the spelling leaves it out; after them those
+    that they are made of."""
+    return confidence.with_implied(parse(one).with_rel(rel) for one in scoring.measures)
 
 
 def observe(case: Case, trace: Trace, world: World, scoring: Scoring) -> Scores:
@@ -107,6 +112,11 @@ class _Question:
                 self._error(measure, name)
             elif measure.name == "fact_coverage":
                 self._coverage(measure, items, name, inferred)
+            elif measure.name == "harmful":
+                outcome, bounds = harmful(measure, items, self.labels, self.reader)
+                self.rows.add(str(measure), outcome, name, bounds=bounds, inferred=inferred)
+            elif measure.name == "paraphrase_overlap":
+                self._found(measure, items, name, inferred)
             else:
                 self._ranked(measure, items, ranked, name, inferred)
         if kind == "dedup" and any(one.name == "dedup_coverage" for one in self.measures):
@@ -139,6 +149,12 @@ class _Question:
         outcome, bounds = rank(measure, ranked, self.labels)
         coarse = not isinstance(ranked, str) and ranked.coarse
         self.rows.add(str(measure), outcome, step, bounds=bounds, coarse=coarse, inferred=inferred)
+
+    def _found(self, measure: Measure, items: Sequence[Item], step: str, inferred: bool) -> None:
+        outcome, places = found_evidence(measure, items, self.labels, self.reader)
+        self.rows.add(str(measure), outcome, step, inferred=inferred)
+        for place in places:
+            self.rows.add(str(measure), value(1.0), step, target=place, inferred=inferred)
 
     def _coverage(self, measure: Measure, items: Sequence[Item], step: str, inferred: bool) -> None:
         states = self._coverage_as(str(measure), items[: measure.cutoff], step, inferred)
@@ -197,6 +213,9 @@ class _Question:
                 self._recall(measure, context.items, inferred)
             elif measure.name == "survival":
                 self._coverage_as(str(measure), context.items, CONTEXT, inferred)
+            elif measure.name == "stale_in_context":
+                outcome, bounds = stale_in_context(context.items, self.world)
+                self.rows.add(str(measure), outcome, CONTEXT, bounds=bounds, inferred=inferred)
             else:
                 outcome, bounds = of_context(measure, context.items, labels, self.reader, self.scoring.tokenizer)
                 self.rows.add(str(measure), outcome, CONTEXT, bounds=bounds, inferred=inferred)
@@ -232,15 +251,26 @@ class _Question:
                     continue
                 target = outcome if name == "outcome" and outcome else None
                 self.rows.add(str(measure), answers.refusal(name, outcome, why, self.labels), target=target)
-            elif not computed(name):
+            elif not computed(name) and not derived(name):
                 self.rows.add(str(measure), missing("not_computed"))
+        self._confidence((outcome, why))
         if self.case.principal is not None:
             self.rows.add("hidden_labels", value(self.labels.hidden))
+
+    def _confidence(self, did: tuple[str, str]) -> None:
+        """Whether the answer is right, and how sure the system was: made of rows that stand already."""
+        for measure in self.measures:
+            if measure.name in confidence.ROWS:
+                if self.failure:
+                    self._error(measure, None)
+                else:
+                    outcome = confidence.row(measure, self.content, self.labels, did, self.rows.made)
+                    self.rows.add(str(measure), outcome)
 
 
 def at_steps(name: str) -> bool:
     """Whether a measure is taken at every step that hands items on."""
-    return name in ("fact_coverage", "empty_retrieval") or is_ranked(name)
+    return name in AT_STEPS or is_ranked(name)
 
 
 def computed(name: str) -> bool:
@@ -251,8 +281,14 @@ def computed(name: str) -> bool:
         or answers.is_text(name)
         or name in answers.REFUSAL_MEASURES
         or name in answers.RUNTIME_MEASURES
+        or name in confidence.ROWS
         or name == "dedup_coverage"
     )
+
+
+def derived(name: str) -> bool:
+    """Whether a measure has no rows of its own: estimates make it of the rows of others."""
+    return name in confidence.DECISIONS or name in confidence.OF_GROUPS
 
 
 def known(measure: Measure, labels: Labels) -> float | None:
@@ -264,7 +300,7 @@ def known(measure: Measure, labels: Labels) -> float | None:
         return float(len(labels.required)) or None
     if name in ("precision", "judged") and measure.get("over") != "retrieved":
         return float(measure.cutoff) if measure.cutoff else None
-    if name in answers.REFUSAL_MEASURES:
+    if name in answers.REFUSAL_MEASURES or name in ("answered_right", "brier", "retrieval_sufficient"):
         return 1.0
     return 1.0 if declaration(name).denominator == "1" else None
 

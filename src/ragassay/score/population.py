@@ -10,7 +10,7 @@ from ragassay.score.ranking import by_document, by_evidence, by_passage, is_rank
 from ragassay.score.rows import missing, undefined
 
 BY_FACTS = frozenset({"fact_coverage", "survival", "dedup_coverage"})
-BY_EVIDENCE = frozenset({"context_precision", "context_recall", "evidence_density"})
+BY_EVIDENCE = frozenset({"context_precision", "context_recall", "evidence_density", "paraphrase_overlap"})
 OUTSIDE = frozenset({"nothing_relevant", "all_hidden", "no_facts", "unlabelled"})
 """Reasons that lie in the labels alone."""
 

@@ -148,7 +148,10 @@ def _write(
         content=_content(store, blobs),
         runtime=store.put_lines(runtime),
         questions=len(cases),
-        **blobs,
+        observations=blobs["observations"],
+        estimates=blobs["estimates"],
+        fates=blobs["fates"],
+        survival=blobs["survival"],
     )
     return made, store.put_record(made)
 

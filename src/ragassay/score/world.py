@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from ragassay.corpus import visible
@@ -57,6 +58,7 @@ class World:
         self._spaces: dict[int, list[int]] = {}
         self._intervals: dict[tuple[tuple[Span, ...], bool], tuple[Interval, ...]] = {}
         self._tokens: dict[str, int] = {}
+        self._superseded: dict[tuple[str, str], list[Document]] = {}
         self._add(documents)
         self.copies = len(self._documents) < sum(map(len, self._versions.values()))
         """Whether two documents of the corpus have equal text and equal authorization."""
@@ -75,6 +77,9 @@ class World:
                 self._documents.append(one)
             self._place[one.document_id, one.version] = classes[key]
             self._versions.setdefault(one.document_id, []).append(one)
+            if one.supersedes is not None:
+                old = one.supersedes
+                self._superseded.setdefault((old.document_id, old.version), []).append(one)
 
     def _index(self) -> None:
         for passage in self.passages.values():
@@ -107,6 +112,25 @@ class World:
             return every
         at = self.as_of
         return [one for one in every if valid_at(one.valid_from, one.valid_until, at)] or every
+
+    @cached_property
+    def says_validity(self) -> bool:
+        """Whether any document of the corpus has an end, or supersedes another."""
+        every = (one for versions in self._versions.values() for one in versions)
+        return bool(self._superseded) or any(one.valid_until is not None for one in every)
+
+    def outdated(self, span: Span) -> bool:
+        """Whether a document is stale (its end has come) or superseded by one that holds already, at `as_of`.
+
+        One that the corpus does not have is not; without `as_of` only what is superseded is.
+        """
+        own = [one for one in self._versions.get(span.document_id, ()) if one.version == span.version]
+        newer = self._superseded.get((span.document_id, span.version), ())
+        at = self.as_of
+        if at is None:
+            return bool(newer)
+        ended = any(one.valid_until is not None and not valid_at(None, one.valid_until, at) for one in own)
+        return ended or any(valid_at(one.valid_from, None, at) for one in newer)
 
     def visible(self, place: int, principal: Principal) -> bool:
         """Whether a principal may see a class; one that the corpus does not have hides nothing."""

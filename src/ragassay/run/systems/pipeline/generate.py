@@ -6,7 +6,6 @@ import string
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragassay.claims.forms import CitationForm, Mark
 from ragassay.errors import UsageError
 from ragassay.records.canonical import canonical_bytes, digest_text
 from ragassay.records.case import Outcome, Turn

@@ -6,11 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
+from ragassay.claims.forms import CitationForm
 from ragassay.errors import UsageError
 from ragassay.records.base import Metadata
 from ragassay.records.canonical import canonical_bytes
 from ragassay.records.case import Outcome
-from ragassay.run.systems.pipeline.generate import CitationForm, Said, outcome_of
+from ragassay.run.systems.pipeline.generate import Said, outcome_of
 
 Answer = dict[str, Any]
 Decision = dict[str, Any]

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.run.small import AS_OF, TEXTS, Answer, Server, Small, document
 
+from ragassay.claims.forms import CitationForm, Mark
 from ragassay.corpus import Resolver, chunk
 from ragassay.errors import UsageError
 from ragassay.records.case import Turn
@@ -21,7 +22,7 @@ from ragassay.run.account import Account, account_of
 from ragassay.run.contract import Reply, Request
 from ragassay.run.normalise import normalise
 from ragassay.run.pace import Conditions, Pace
-from ragassay.run.systems.pipeline.generate import CitationForm, Mark, RewritePrompt, outcome_of, query_of
+from ragassay.run.systems.pipeline.generate import RewritePrompt, outcome_of, query_of
 from ragassay.run.systems.pipeline.rerank import FunctionReranker
 from ragassay.run.systems.pipeline.system import PipelineSystem
 
