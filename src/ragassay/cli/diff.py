@@ -1,0 +1,182 @@
+"""`ragassay diff`: what changed between two runs, at which steps, and which facts are lost since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ragassay.cli import talk
+from ragassay.cli.settings import FILE_NAME
+from ragassay.cli.workspace import open_store
+from ragassay.records.base import Digest
+from ragassay.records.comparison import Change, NewLoss, StepChange
+from ragassay.records.protocol import Run
+from ragassay.records.score import ScoreTable
+from ragassay.report.words import plain
+from ragassay.store import Store
+
+MOST = 30
+"""Lines of one part on a terminal."""
+_VALUE = 60
+
+
+class Difference(NamedTuple):
+    """All that is said about two runs."""
+
+    runs: tuple[Digest, Digest]
+    changes: tuple[Change, ...]
+    steps: tuple[StepChange, ...]
+    losses: tuple[NewLoss, ...] | None
+    """None: one of the runs is not scored."""
+
+
+def diff(
+    baseline: str,
+    candidate: str = "latest",
+    /,
+    *,
+    config: Path = Path(FILE_NAME),
+    store: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Say what changed between two runs: documents, parser, passages, system, prompt, judge, thresholds, each once.
+
+    Then step by step in how many questions the output is another one and where that begins, and, where both runs are
+    scored, which facts the context held and holds no longer. A step whose change begins though all that is recorded
+    of it is equal is called silent. `docs/what-changed.md` says how each of these is found.
+
+    Parameters
+    ----------
+    baseline
+        The run before: a name, a digest, or its beginning.
+    candidate
+        The run after; `latest` if left out.
+    config
+        The settings file.
+    store
+        The store's folder, instead of the one in the settings.
+    json
+        Data as JSON on standard output.
+    """
+    opened = open_store(config, store)
+    found = difference(opened, *(opened.resolve(one, kind_prefix="run") for one in (baseline, candidate)))
+    if json:
+        talk.data_json(_plain(found))
+    else:
+        for line in lines(found):
+            talk.data(line)
+    talk.then("ragassay report" if found.losses is not None else "ragassay score NAME", config, store)
+
+
+def difference(store: Store, baseline: Digest, candidate: Digest) -> Difference:
+    """What changed between two runs of a store, by the digests of their records. Scores nothing."""
+    from ragassay.compare.changes import Sides, artefacts, losses, steps
+
+    before, after = (store.get_record(Run, one) for one in (baseline, candidate))
+    sides = Sides(store, before, after)
+    tables = scored(store, baseline, candidate)
+    changes = artefacts(store, before, after, scores=tables, sides=sides)
+    moved = steps(store, before, after, changes, sides=sides)
+    lost = None if tables is None else tuple(losses(store, *tables, changes, sides=sides))
+    return Difference((baseline, candidate), changes, moved, lost)
+
+
+def scored(store: Store, baseline: Digest, candidate: Digest) -> tuple[ScoreTable, ScoreTable] | None:
+    """The score tables of two runs: two under one scoring if there are such, else one of each; None if one has none.
+
+    Of several the one that has the name of a run comes first, then those that it had before.
+    """
+    found: dict[Digest, list[ScoreTable]] = {baseline: [], candidate: []}
+    for prefix in ("scores/", "past/"):
+        for ref in store.refs(prefix):
+            if ref.kind == "scoretable":
+                table = store.get_record(ScoreTable, ref.digest)
+                if table.run_record in found and table not in found[table.run_record]:
+                    found[table.run_record].append(table)
+    ours, theirs = found[baseline], found[candidate]
+    if not ours or not theirs:
+        return None
+    alike = ((a, b) for a in ours for b in theirs if a.scoring == b.scoring)
+    return next(alike, (ours[0], theirs[0]))
+
+
+def lines(found: Difference) -> Iterator[str]:
+    """The whole as lines for a terminal."""
+    yield f"baseline   {found.runs[0]}"
+    yield f"candidate  {found.runs[1]}"
+    yield ""
+    yield from _changes(found.changes)
+    yield ""
+    yield from _steps(found.steps)
+    yield ""
+    yield from _losses(found.losses)
+
+
+def _changes(changes: Sequence[Change]) -> Iterator[str]:
+    yield f"changed: {len(changes)}" if changes else "changed: nothing that is recorded"
+    kinds = max((len(one.artefact) for one in changes), default=0)
+    for one in changes[:MOST]:
+        was, now = (_value(each) for each in (one.before, one.after))
+        yield f"  {one.artefact:{kinds}}  {plain(one.name, 80)}: {was} -> {now}"
+    yield from _more(len(changes))
+
+
+def _value(value: str | None) -> str:
+    if value is None:
+        return "nothing"
+    return plain(value[:19] if value.startswith("sha256:") else value, _VALUE) or "(empty)"
+
+
+def _steps(steps: Sequence[StepChange]) -> Iterator[str]:
+    silent = [plain(one.step, 80) for one in steps if one.silent]
+    yield f"steps: silent at {', '.join(silent)}" if silent else "steps:"
+    names = [plain(one.step, 80) for one in steps]
+    wide = max(map(len, names), default=0)
+    for name, one in list(zip(names, steps, strict=True))[:MOST]:
+        yield f"  {name:{wide}}  {_step(one)}"
+    yield from _more(len(steps))
+
+
+def _step(one: StepChange) -> str:
+    told = [f"{one.same} of {one.questions} the same"]
+    if one.first:
+        told.append(f"{one.first} begin here")
+    if one.downstream:
+        told.append(f"{one.downstream} follow")
+    for side, count in (("baseline", one.only_baseline), ("candidate", one.only_candidate)):
+        if count:
+            told.append(f"{count} in the {side} only")
+    why = "; silent: every recorded identity is equal" if one.silent else f"; {one.blamed}" if one.blamed else ""
+    return ", ".join(told) + why
+
+
+def _losses(losses: Sequence[NewLoss] | None) -> Iterator[str]:
+    if losses is None:
+        yield "facts lost anew: not known, since not both runs are scored"
+        return
+    yield f"facts lost anew: {len(losses)}"
+    for one in losses[:MOST]:
+        repeat = f" repeat {one.repeat}" if one.repeat else ""
+        where = f"{one.fate.replace('_', ' ')}{' at ' + ', '.join(one.steps) if one.steps else ''}"
+        begins = f"; begins at {', '.join(one.moved)}" if one.moved else ""
+        why = "silent" if one.silent else ", ".join(one.blamed) or "no step moved"
+        yield "  " + plain(f"{one.query_id}{repeat} {one.fact_id}: {where}{begins}: {why}")
+    yield from _more(len(losses))
+
+
+def _more(count: int) -> Iterator[str]:
+    if count > MOST:
+        yield f"  … {count - MOST} more; --json has all"
+
+
+def _plain(found: Difference) -> dict[str, Any]:
+    return {
+        "baseline": found.runs[0],
+        "candidate": found.runs[1],
+        "changes": msgspec.to_builtins(found.changes),
+        "steps": msgspec.to_builtins(found.steps),
+        "losses": msgspec.to_builtins(found.losses),
+    }
