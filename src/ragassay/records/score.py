@@ -10,6 +10,8 @@ from ragassay.records.base import Digest, QueryId, Record, require
 from ragassay.records.document import Count, Name
 
 Status = Literal["value", "undefined", "missing", "error"]
+FIGURES = frozenset({"macro", "micro", "set"})
+"""Aggregations that are one figure of a population, not a place in its distribution."""
 
 
 class Bounds(Record, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import TypeVar
 from ragassay.corpus import visible
 from ragassay.records.case import Case
 from ragassay.records.document import Document
-from ragassay.records.score import Estimate, FactFate, Observation
+from ragassay.records.score import FIGURES, Estimate, FactFate, Observation
 from ragassay.records.trace import TraceContent
 from ragassay.report import dimensions, outcomes, runtime
 from ragassay.report.funnel import CLASS_ORDER, funnels
@@ -218,7 +218,7 @@ def _populations(
         sizes.update((class_of[case.query_id], name) for name in ("", *case.slice))
     cells: dict[tuple[str, str | None, str, str | None], Estimate] = {}
     for one in material.estimates:
-        if one.aggregation in ("macro", "micro"):
+        if one.aggregation in FIGURES:
             cells.setdefault((one.measure, one.step, one.population.class_, one.population.slice), one)
     return [
         Population(

@@ -70,7 +70,11 @@ FIVE: tuple[Plan, ...] = (
         "Refusal calibration",
         "Did the system decline when it should, and only then?",
         "decision to answer",
-        ("false_refusal", "unsupported_answer", "abstention_rate"),
+        (
+            "false_refusal", "unsupported_answer", "abstention_rate", "answerability_coverage", "abstention_precision",
+            "abstention_recall", "escalation_rate", "selective_risk", "aurc", "calibration_error", "brier",
+            "answered_right", "answer_confidence", "retrieval_auroc", "retrieval_sufficient", "retrieval_confidence",
+        ),
         {
             "false_refusal": "questions that may be answered and an outcome for each",
             "unsupported_answer": "questions that may not be answered and an outcome for each",
@@ -218,7 +222,7 @@ def leading(rows: Sequence[Estimate]) -> list[Estimate]:
     return [one for one in rows if id(one) in found]
 
 
-_AGGREGATION = ("macro", "micro", "median", "p95", "p99", "sum")
+_AGGREGATION = ("macro", "micro", "set", "median", "p95", "p99", "sum")
 
 
 def _rank_of(one: Estimate, order: dict[str, int]) -> tuple[bool, int]:

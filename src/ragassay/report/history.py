@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ragassay.records.base import Digest
 from ragassay.records.case import Benchmark
 from ragassay.records.protocol import Envelope, Protocol, Run, Scoring, Subject
-from ragassay.records.score import Estimate, ScoreTable
+from ragassay.records.score import FIGURES, Estimate, ScoreTable
 from ragassay.report.dimensions import headline
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _values(store: Store, line: RunLine, measure: str) -> dict[str, Estimate]:
     own = [
         one
         for one in store.get_lines(Estimate, table.estimates)
-        if one.measure == measure and one.population.slice is None and one.aggregation in ("macro", "micro")
+        if one.measure == measure and one.population.slice is None and one.aggregation in FIGURES
     ]
     steps = sorted({one.step for one in own if one.step}, key=lambda name: (name == "context", name))
     rows = sorted(headline(own, steps), key=lambda one: one.aggregation)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jinja2
 from markupsafe import Markup
 
-from ragassay.records.score import Estimate
+from ragassay.records.score import FIGURES, Estimate
 from ragassay.report import svg, tied, words
 from ragassay.report.dimensions import base_name, bounded, leading, shown_unit, unit_of
 from ragassay.report.funnel import CLASS_ORDER
@@ -286,12 +286,7 @@ def matrix(scorecard: Scorecard, dimension: Dimension) -> list[GridRow]:
     names = {base_name(row.measure) for row in dimension.headline}
     cells: dict[tuple[str, str], dict[str, Estimate]] = {}
     for one in scorecard.estimates:
-        if (
-            base_name(one.measure) in names
-            and one.population.slice is None
-            and one.step
-            and one.aggregation in ("macro", "micro")
-        ):
+        if base_name(one.measure) in names and one.population.slice is None and one.step and one.aggregation in FIGURES:
             cells.setdefault((one.population.class_, one.measure), {}).setdefault(one.step, one)
     order = list(dict.fromkeys((row.population.class_, row.measure) for row in dimension.headline))
     rows = [GridRow(*key, [cells[key].get(step) for step in scorecard.steps]) for key in order if key in cells]

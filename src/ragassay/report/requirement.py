@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from ragassay.errors import UsageError
 from ragassay.measures import parse
-from ragassay.records.score import Estimate
+from ragassay.records.score import FIGURES, Estimate
 from ragassay.report.dimensions import base_name, headline, shown_unit
 from ragassay.report.model import Scorecard, ScoreView
 from ragassay.report.words import class_name, many, plain, value_text
@@ -106,7 +106,7 @@ def _rows(card: Scorecard, measure: str, class_: str | None, step: str | None) -
     own = [
         one
         for one in card.estimates
-        if one.measure in names and one.population.slice is None and one.aggregation in ("macro", "micro")
+        if one.measure in names and one.population.slice is None and one.aggregation in FIGURES
     ]
     exact = [one for one in own if one.measure == names[0]] or own
     if step is not None:
