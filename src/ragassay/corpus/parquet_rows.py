@@ -44,6 +44,9 @@ def parquet_rows(path: Path, choose: Callable[[list[str]], list[str]] | None = N
         with path.open("rb") as file:
             source = parquet.ParquetFile(file, page_checksum_verification=True)
             _check(source, path)
+            source = parquet.ParquetFile(
+                file, metadata=source.metadata, page_checksum_verification=True, read_dictionary=_texts(source, pyarrow)
+            )
             columns = list(source.schema_arrow.names)
             wanted = list(dict.fromkeys(choose(columns))) if choose else columns
             yield from _rows(source, wanted, pyarrow)
@@ -88,6 +91,13 @@ def _check(source: pq.ParquetFile, path: Path) -> None:
             raise InputError(f"nested deeper than {MAX_DEPTH}", field=shown(field.name), hint="write it flatter")
 
 
+def _texts(source: pq.ParquetFile, pyarrow: Any) -> list[str]:
+    """The flat columns of text. They are read as dictionaries: a few bytes of a file can say one long text a thousand
+    times, and so it stands in memory once before it is counted how much all of them are."""
+    of_text = (pyarrow.types.is_string, pyarrow.types.is_large_string, pyarrow.types.is_binary)
+    return [one.name for one in source.schema_arrow if any(fits(one.type) for fits in of_text)]
+
+
 def _depth(kind: pa.DataType) -> int:
     """How deeply lists and structs are nested in a type."""
     deepest, waiting = 0, [(kind, 1)]
@@ -113,19 +123,35 @@ def _values(column: Any, pyarrow: Any) -> list[Any]:
     """The values of a column; texts come as bytes, since nobody has checked that they are UTF-8."""
     kind = column.type
     if pyarrow.types.is_dictionary(kind):
+        _check_size(_unpacked(column))
         column = column.cast(kind.value_type)
         kind = kind.value_type
     if pyarrow.types.is_string(kind):
         column = column.view(pyarrow.binary())
     elif pyarrow.types.is_large_string(kind):
         column = column.view(pyarrow.large_binary())
-    if column.nbytes > MAX_BYTES * 4:
-        raise InputError(f"more than {MAX_BYTES * 4} bytes in {_BATCH} rows", hint="split texts of this size")
+    _check_size(column.nbytes)
     try:
         values: list[Any] = column.to_pylist()
     except UnicodeDecodeError:
         raise InputError("text inside a list or struct is not UTF-8", hint="write it again as UTF-8") from None
     return values
+
+
+def _unpacked(column: Any) -> int:
+    """Bytes of a dictionary column when every row has its own value."""
+    from pyarrow import compute, types
+
+    kind = column.dictionary.type
+    if not (types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind)):
+        return len(column) * (kind.bit_width // 8 if types.is_primitive(kind) else 0)
+    lengths = compute.binary_length(column.dictionary)
+    return int(compute.sum(lengths.take(column.indices).cast("int64")).as_py() or 0)
+
+
+def _check_size(size: int) -> None:
+    if size > MAX_BYTES * 4:
+        raise InputError(f"more than {MAX_BYTES * 4} bytes in {_BATCH} rows", hint="split texts of this size")
 
 
 def _clean_row(given: dict[str, Any], number: int) -> tuple[dict[str, Any], int, bool, dict[str, Any]]:

@@ -169,3 +169,29 @@ def test_the_limit_of_the_csv_module_is_put_back(tmp_path: Path) -> None:
     assert both(path)[1] == [("a", "x" * 200_000)]
     assert csv.field_size_limit() == before
     assert csv_rows.MAX_BYTES > 200_000
+
+
+def test_one_long_text_said_many_times_is_counted_before_it_is_unpacked(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "t.parquet"
+    names = [str(at) for at in range(256)]
+
+    def write(text: str) -> None:
+        column = pa.DictionaryArray.from_arrays(pa.array([0] * 256, pa.int32()), pa.array([text]))
+        pq.write_table(pa.table({"document_id": names, "text": column}), path, compression="zstd", store_schema=False)
+
+    write("long " * 200)
+    assert [(row.values["document_id"], row.values["text"]) for row in parquet_rows.parquet_rows(path)] == [
+        (name, "long " * 200) for name in names
+    ]
+    write("x" * 8_000_000)  # 2 GB in a file of less than 3 kB
+    assert path.stat().st_size < 3_000
+    usual = pa.default_memory_pool()
+    watched = pa.proxy_memory_pool(usual)
+    pa.set_memory_pool(watched)
+    try:
+        with pytest.raises(InputError, match="bytes in 256 rows"):
+            list(parquet_rows.parquet_rows(path))
+    finally:
+        pa.set_memory_pool(usual)
+    assert watched.max_memory() < 100_000_000
