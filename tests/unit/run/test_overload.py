@@ -112,6 +112,19 @@ def test_a_burst_of_refused_connections_cuts_and_a_dead_service_does_not(small: 
     run = go(small, HttpSystem("http://127.0.0.1:9/"), concurrency=4, error_budget=6)
     assert run.failures == 6
     assert envelope_of(small, run).pace == ()
-    server = serve(lambda body, before, handler: {"answer": "x"} if body["query_id"] == "q000" else handler.reset())
+    seen: set[str] = set()
+    one_answered = threading.Event()
+
+    def answer(body: Any, _before: int, handler: Any) -> Any:
+        """The first connections are reset after q000 was answered: a fifth question is asked only then."""
+        seen.add(body["query_id"])
+        if len(seen) > 4:
+            one_answered.set()
+        if body["query_id"] == "q000":
+            return {"answer": "x"}
+        one_answered.wait(10)
+        return handler.reset()
+
+    server = serve(answer)
     run = go(small, HttpSystem(server.url), concurrency=4, error_budget=6, name="resets")
     assert [(one.kind, one.cause) for one in envelope_of(small, run).pace] == [("cut", "connection")]
