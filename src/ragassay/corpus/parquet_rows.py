@@ -94,8 +94,13 @@ def _check(source: pq.ParquetFile, path: Path) -> None:
 def _texts(source: pq.ParquetFile, pyarrow: Any) -> list[str]:
     """The flat columns of text. They are read as dictionaries: a few bytes of a file can say one long text a thousand
     times, and so it stands in memory once before it is counted how much all of them are."""
-    of_text = (pyarrow.types.is_string, pyarrow.types.is_large_string, pyarrow.types.is_binary)
-    return [one.name for one in source.schema_arrow if any(fits(one.type) for fits in of_text)]
+    return [one.name for one in source.schema_arrow if _is_text(one.type, pyarrow)]
+
+
+def _is_text(kind: pa.DataType, pyarrow: Any) -> bool:
+    """Whether a column holds texts or bytes of any length, in whichever of Arrow's forms."""
+    names = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
+    return any(getattr(pyarrow.types, f"is_{name}")(kind) for name in names)
 
 
 def _depth(kind: pa.DataType) -> int:
@@ -123,7 +128,7 @@ def _values(column: Any, pyarrow: Any) -> list[Any]:
     """The values of a column; texts come as bytes, since nobody has checked that they are UTF-8."""
     kind = column.type
     if pyarrow.types.is_dictionary(kind):
-        _check_size(_unpacked(column))
+        _check_size(_unpacked(column, pyarrow))
         column = column.cast(kind.value_type)
         kind = kind.value_type
     if pyarrow.types.is_string(kind):
@@ -138,13 +143,12 @@ def _values(column: Any, pyarrow: Any) -> list[Any]:
     return values
 
 
-def _unpacked(column: Any) -> int:
-    """Bytes of a dictionary column when every row has its own value."""
-    from pyarrow import compute, types
+def _unpacked(column: Any, pyarrow: Any) -> int:
+    """Bytes of the texts of a dictionary column when every row has its own; 0 for one of anything else."""
+    from pyarrow import compute
 
-    kind = column.dictionary.type
-    if not (types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind)):
-        return len(column) * (kind.bit_width // 8 if types.is_primitive(kind) else 0)
+    if not _is_text(column.dictionary.type, pyarrow):
+        return 0
     lengths = compute.binary_length(column.dictionary)
     return int(compute.sum(lengths.take(column.indices).cast("int64")).as_py() or 0)
 

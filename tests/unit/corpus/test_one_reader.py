@@ -171,14 +171,21 @@ def test_the_limit_of_the_csv_module_is_put_back(tmp_path: Path) -> None:
     assert csv_rows.MAX_BYTES > 200_000
 
 
-def test_one_long_text_said_many_times_is_counted_before_it_is_unpacked(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "kind", ["string", "large_string", "string_view", "binary", "large_binary", "binary_view", "dictionary"]
+)
+def test_one_long_text_said_many_times_is_counted_before_it_is_unpacked(tmp_path: Path, kind: str) -> None:
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "t.parquet"
     names = [str(at) for at in range(256)]
 
     def write(text: str) -> None:
-        column = pa.DictionaryArray.from_arrays(pa.array([0] * 256, pa.int32()), pa.array([text]))
-        pq.write_table(pa.table({"document_id": names, "text": column}), path, compression="zstd", store_schema=False)
+        if kind == "dictionary":
+            column = pa.DictionaryArray.from_arrays(pa.array([0] * 256, pa.int32()), pa.array([text]))
+        else:
+            column = pa.chunked_array([pa.array([text.encode()], pa.binary()).cast(getattr(pa, kind)())] * 256)
+        table = pa.table({"document_id": names, "text": column})
+        pq.write_table(table, path, compression="zstd", dictionary_pagesize_limit=1 << 30)
 
     write("long " * 200)
     assert [(row.values["document_id"], row.values["text"]) for row in parquet_rows.parquet_rows(path)] == [
