@@ -117,7 +117,7 @@ def _rows(card: Scorecard, measure: str, class_: str | None, step: str | None) -
     first: dict[str, Estimate] = {}
     for one in sorted(rows, key=lambda row: row.aggregation):
         first.setdefault(one.population.class_, one)
-    measured = [one for one in first.values() if one.status == "value" or one.missing or one.error]
+    measured = [one for one in first.values() if one.status == "value" or _says_something(one)]
     if not measured:
         where = f"{f' at {step}' if step else ''}{f' for {class_name(class_)}' if class_ else ''}"
         there = ", ".join(dict.fromkeys(one.measure for one in card.estimates if one.status == "value"))
@@ -125,6 +125,15 @@ def _rows(card: Scorecard, measure: str, class_: str | None, step: str | None) -
             f"nothing was measured: {measure}{where} has no value for any question.\nmeasured: {there or 'nothing'}"
         )
     return measured
+
+
+def _says_something(one: Estimate) -> bool:
+    """Whether a class without a value was measured all the same: such a class is not left out, and does not hold.
+
+    A figure of a set can have no value though questions were scored: one side alone, or a coverage that too few
+    answers reach, be it none.
+    """
+    return bool(one.missing or one.error or one.scored) or one.reason == "coverage_not_reached"
 
 
 def _at_grade(measure: str, rel: int) -> list[str]:
