@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import Literal, NamedTuple
 
 from ragassay.claims.marks import blank, definitions
-from ragassay.corpus.sentences import blocks
+from ragassay.corpus.sentences import blocks, without_space
 
 RULE = "claims/1"
 Kind = Literal["claim", "question", "heading", "lead", "mark", "code"]
@@ -63,12 +63,12 @@ def split(text: str, language: str | None = None) -> list[Piece]:
     fenced = False
     for start, end, defined in _blocks(text):
         if defined:
-            made.append(Piece(*(_trimmed(text, start, end) or (start, end)), "mark"))
+            made.append(Piece(*(without_space(text, start, end) or (start, end)), "mark"))
             continue
         block = text[start:end]
         if _FENCE.match(block):
             fenced = not fenced
-            kept = _trimmed(text, start, end)
+            kept = without_space(text, start, end)
             made += [Piece(*kept, "code")] if kept else []
             continue
         if not fenced and (bullet := _BULLET.match(block)):
@@ -116,7 +116,7 @@ def _sentences(text: str, start: int, end: int, language: str) -> list[tuple[int
 
     found = sentencex.get_sentence_boundaries(language, text[start:end])
     spans = [(start + one["start_index"], start + one["end_index"]) for one in found]
-    made = [kept for one in spans if (kept := _trimmed(text, *one))]
+    made = [kept for one in spans if (kept := without_space(text, *one))]
     for place in range(1, len(made)):
         (first, last), (follows, stop) = made[place - 1], made[place]
         tail = _TAIL.search(text, first, last)
@@ -134,12 +134,3 @@ def _kind(sentence: str, block: str) -> Kind:
     if plain.endswith(("?", "？", "؟")):
         return "question"
     return "lead" if plain.endswith((":", "：")) else "claim"
-
-
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
-    body = text[start:end]
-    kept = body.strip()
-    if not kept:
-        return None
-    first = start + len(body) - len(body.lstrip())
-    return first, first + len(kept)

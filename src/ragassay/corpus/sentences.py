@@ -49,7 +49,7 @@ def split(text: str) -> list[tuple[int, int]]:
                 found.append((at, stop.end()))
                 at = stop.end()
         found.append((at, end))
-    return [span for one in found if (span := _without_space(text, *one))]
+    return [span for one in found if (span := without_space(text, *one))]
 
 
 def windows(text: str, *, window: int, stride: int, longest: int) -> list[tuple[int, int]]:
@@ -110,7 +110,8 @@ def _ends(text: str, stop: re.Match[str], end: int) -> bool:
     return not (word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha() and text[stop.start() - 1].isupper()))
 
 
-def _without_space(text: str, start: int, end: int) -> tuple[int, int] | None:
+def without_space(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The stretch `start:end` of a text without the white space at its ends; None if nothing else is in it."""
     body = text[start:end]
     kept = body.strip()
     if not kept:

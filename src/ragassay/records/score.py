@@ -62,6 +62,10 @@ PopulationClass = Literal[
 ]  # fmt: skip
 """A class of cases; or *answerability*: questions that may be answered against those that may not, of whatever class,
 for what tells the two apart. It is a comparison of two groups, never a mean over both."""
+CLASS_ORDER: tuple[PopulationClass, ...] = (
+    "answerable", "multi_hop", "unanswerable", "adversarial", "cross_tenant", "answerability"
+)  # fmt: skip
+"""In which populations are listed."""
 
 
 class Population(Record, frozen=True, kw_only=True):

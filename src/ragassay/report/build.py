@@ -9,10 +9,10 @@ from typing import TypeVar
 from ragassay.corpus import visible
 from ragassay.records.case import Case
 from ragassay.records.document import Document
-from ragassay.records.score import FIGURES, Estimate, FactFate, Observation
+from ragassay.records.score import CLASS_ORDER, FIGURES, Estimate, FactFate, Observation
 from ragassay.records.trace import TraceContent
 from ragassay.report import dimensions, outcomes, runtime
-from ragassay.report.funnel import CLASS_ORDER, funnels
+from ragassay.report.funnel import funnels
 from ragassay.report.identity import caveats, identity
 from ragassay.report.lists import CONTEXT, Library
 from ragassay.report.material import Material

@@ -10,8 +10,8 @@ from ragassay.errors import RagassayError
 from ragassay.measures import declaration
 from ragassay.measures import parse as parse_measure
 from ragassay.measures.contract import Declaration
-from ragassay.records.score import Estimate
-from ragassay.report.funnel import CLASS_ORDER, last_steps
+from ragassay.records.score import CLASS_ORDER, Estimate
+from ragassay.report.funnel import last_steps
 from ragassay.report.model import Dimension, NotMeasured
 
 JUDGE = "verdicts of a judge model or of people; none are in this store"

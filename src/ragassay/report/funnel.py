@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from ragassay.records.score import FactFate, SurvivalRow
+from ragassay.records.score import CLASS_ORDER, FactFate, SurvivalRow
 from ragassay.report.model import Funnel, FunnelStep
 from ragassay.report.words import class_name, many
 
-CLASS_ORDER = ("answerable", "multi_hop", "unanswerable", "adversarial", "cross_tenant", "answerability")
-"""Of the classes of questions; last the population that holds those that may be answered against those that may not."""
 FATES = ("held", "lost_whole", "lost_in_parts", "between", "never_found", "unknown")
 
 

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from ragassay.records.case import REFUSING, Case
-from ragassay.records.score import Observation
-from ragassay.report.funnel import CLASS_ORDER
+from ragassay.records.score import CLASS_ORDER, Observation
 from ragassay.report.model import OutcomeRow
 
 DID = ("answered", "partial", "abstained", "clarified", "escalated", "denied")

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import jinja2
 from markupsafe import Markup
 
-from ragassay.records.score import FIGURES, Estimate
+from ragassay.records.score import CLASS_ORDER, FIGURES, Estimate
 from ragassay.report import svg, tied, words
 from ragassay.report.dimensions import base_name, bounded, leading, shown_unit, unit_of
-from ragassay.report.funnel import CLASS_ORDER
 from ragassay.report.model import Dimension, Question, RepeatView, RuntimeRow, Scorecard, ScoreView
 from ragassay.report.searches import ended, searches
 

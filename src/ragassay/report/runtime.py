@@ -5,9 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
-from ragassay.records.score import Estimate, Observation
+from ragassay.records.score import CLASS_ORDER, Estimate, Observation
 from ragassay.report.dimensions import base_name, is_runtime, unit_of
-from ragassay.report.funnel import CLASS_ORDER
 from ragassay.report.model import Bar, Distribution, RuntimeRow
 
 FIGURES = {"macro": "mean", "micro": "mean", "median": "p50", "p95": "p95", "p99": "p99", "sum": "sum"}

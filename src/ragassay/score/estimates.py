@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from ragassay.records.case import Case, CaseClass
+from ragassay.records.case import Case
 from ragassay.records.protocol import Scoring
-from ragassay.records.score import Estimate, Observation, Population, PopulationClass
+from ragassay.records.score import CLASS_ORDER, Estimate, Observation, Population
 from ragassay.score.aggregate import QUANTILES, Base, Group, Told, told_of
 from ragassay.score.derived import OVERLAP, derived
 from ragassay.score.fill import LIMITED
@@ -24,8 +24,6 @@ COUNTED = frozenset({"outcome", "errors"})
 """Measures whose target names a cell, not a part of the question: their rows are all counted."""
 ACROSS = frozenset({"abstention_precision"})
 """Measures that are taken over questions of every class, those that may be answered beside those that may not."""
-CLASSES: tuple[CaseClass, ...] = ("answerable", "multi_hop", "unanswerable", "adversarial", "cross_tenant")
-ORDER: tuple[PopulationClass, ...] = (*CLASSES, "answerability")
 
 
 def estimate(observations: Iterable[Observation], cases: Sequence[Case], scoring: Scoring) -> list[Estimate]:
@@ -85,7 +83,7 @@ def _across(cases: Sequence[Case]) -> dict[Population, list[Case]]:
 
 def _order(one: Estimate) -> tuple[int, str, str, str, str]:
     population = one.population
-    place = ORDER.index(population.class_)
+    place = CLASS_ORDER.index(population.class_)
     return (place, population.slice or "", one.measure, one.step or "", one.aggregation)
 
 

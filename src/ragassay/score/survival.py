@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ragassay.records.case import Case
-from ragassay.records.score import FactFate, Population, SurvivalRow
-from ragassay.score.estimates import CLASSES
+from ragassay.records.score import CLASS_ORDER, FactFate, Population, SurvivalRow
 from ragassay.score.rows import Holding
 from ragassay.traces import CONTEXT
 
@@ -56,7 +55,7 @@ def survival(
     return [
         _row(population, step, kinds[step], place, count)
         for population, table in sorted(
-            counts.items(), key=lambda one: (CLASSES.index(one[0].class_), one[0].slice or "")
+            counts.items(), key=lambda one: (CLASS_ORDER.index(one[0].class_), one[0].slice or "")
         )
         for place, (step, count) in enumerate(table.items())
     ]
