@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from ragassay.corpus import visible
 from ragassay.records.case import Case
-from ragassay.records.document import Document
+from ragassay.records.document import Document, Passage
 from ragassay.records.score import CLASS_ORDER, FIGURES, Estimate, FactFate, Observation
 from ragassay.records.trace import TraceContent
 from ragassay.report import dimensions, outcomes, runtime
@@ -28,7 +28,7 @@ MOST_COLUMNS = 6
 
 def build(material: Material) -> Scorecard:
     """The scorecard of one score table. The same records give the same scorecard."""
-    library = _library(material)
+    library = library_of(material.documents, material.passages, material.texts, material.scoring.hold)
     class_of: dict[str, str] = {case.query_id: case.class_ or "answerable" for case in material.cases}
     expect_of: dict[str, tuple[str, ...]] = {
         case.query_id: outcomes.expected(case, hidden=_hidden(case, library, material.benchmark.rel))
@@ -82,15 +82,18 @@ def build(material: Material) -> Scorecard:
     )
 
 
-def _library(material: Material) -> Library:
+def library_of(
+    documents: Sequence[Document], passages: Sequence[Passage], texts: Mapping[str, str], hold: float
+) -> Library:
+    """Documents, passages and stray texts by key."""
     versions: dict[str, list[Document]] = {}
-    for document in material.documents:
+    for document in documents:
         versions.setdefault(document.document_id, []).append(document)
     return Library(
-        documents={(one.document_id, one.version): one for one in material.documents},
-        passages={one.passage_id: one for one in material.passages},
-        texts=material.texts,
-        hold=material.scoring.hold,
+        documents={(one.document_id, one.version): one for one in documents},
+        passages={one.passage_id: one for one in passages},
+        texts=texts,
+        hold=hold,
         versions=versions,
     )
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ragassay.errors import RagassayError
 from ragassay.measures import declaration
 from ragassay.measures import parse as parse_measure
 from ragassay.measures.contract import Declaration
+from ragassay.records.comparison import Effect
 from ragassay.records.score import CLASS_ORDER, Estimate
 from ragassay.report.funnel import last_steps
 from ragassay.report.model import Dimension, NotMeasured
 
+Row = TypeVar("Row", Estimate, Effect)
 JUDGE = "verdicts of a judge model or of people; none are in this store"
 
 
@@ -198,14 +200,14 @@ def _dimension(plan: Plan, estimates: Sequence[Estimate], steps: Sequence[str]) 
     )
 
 
-def headline(estimates: Iterable[Estimate], steps: Sequence[str]) -> list[Estimate]:
+def headline(estimates: Iterable[Row], steps: Sequence[str]) -> list[Row]:
     """Of each measure, population and aggregation the row nearest to the answer: the context, else the last step
     with a value.
 
     Where no step has a value, the last step stands there with its reason: nothing is dropped.
     """
     order = {step: place for place, step in enumerate(last_steps(steps))}
-    best: dict[tuple[str, str, str | None, str], Estimate] = {}
+    best: dict[tuple[str, str, str | None, str], Row] = {}
     for one in estimates:
         key = (one.measure, one.population.class_, one.population.slice, one.aggregation)
         if key not in best or _rank_of(one, order) < _rank_of(best[key], order):
@@ -213,9 +215,9 @@ def headline(estimates: Iterable[Estimate], steps: Sequence[str]) -> list[Estima
     return list(best.values())
 
 
-def leading(rows: Sequence[Estimate]) -> list[Estimate]:
+def leading(rows: Sequence[Row]) -> list[Row]:
     """Of means over questions (macro) and over items (micro) of one thing the first; whatever stands alone stays."""
-    kept: dict[tuple[str, str, str | None, str | None], Estimate] = {}
+    kept: dict[tuple[str, str, str | None, str | None], Row] = {}
     for one in sorted(rows, key=lambda row: _AGGREGATION.index(row.aggregation)):
         kept.setdefault((one.measure, one.population.class_, one.population.slice, one.step), one)
     found = {id(one) for one in kept.values()}
@@ -225,7 +227,7 @@ def leading(rows: Sequence[Estimate]) -> list[Estimate]:
 _AGGREGATION = ("macro", "micro", "set", "median", "p95", "p99", "sum")
 
 
-def _rank_of(one: Estimate, order: dict[str, int]) -> tuple[bool, int]:
+def _rank_of(one: Estimate | Effect, order: dict[str, int]) -> tuple[bool, int]:
     return (one.status != "value", order.get(one.step or "", -1))
 
 

@@ -55,9 +55,8 @@ def load(store: Store, scores: Digest) -> Material:
     run = store.get_record(Run, table.run_record)
     protocol = store.get_record(Protocol, run.protocol)
     subject = store.get_record(Subject, run.subject)
-    corpus = store.get_record(Corpus, _object(protocol, "corpus"))
-    cut = protocol.objects.get("segmentation")
-    segmentation = store.get_record(Segmentation, cut) if cut else None
+    corpus, segmentation = _cut(store, protocol)
+    documents, passages = documents_of(store, protocol)
     benchmark = store.get_record(Benchmark, _object(protocol, "benchmark"))
     return Material(
         scores=scores,
@@ -72,8 +71,8 @@ def load(store: Store, scores: Digest) -> Material:
         segmentation=segmentation,
         envelope=store.get_record(Envelope, run.envelope),
         cases=tuple(ragassay.benchmark.load(store, benchmark)),
-        documents=tuple(ragassay.corpus.load(store, corpus)),
-        passages=tuple(ragassay.corpus.load_passages(store, segmentation)) if segmentation else (),
+        documents=documents,
+        passages=passages,
         contents=tuple(store.get_lines(TraceContent, run.contents)),
         measurements=tuple(store.get_lines(Measurements, run.measurements)),
         observations=tuple(store.get_lines(Observation, table.observations)),
@@ -83,6 +82,19 @@ def load(store: Store, scores: Digest) -> Material:
         survival=tuple(store.get_lines(SurvivalRow, table.survival)),
         texts={str(line["digest"]): str(line["text"]) for line in store.get_lines(dict, run.texts)},
     )
+
+
+def documents_of(store: Store, protocol: Protocol) -> tuple[tuple[Document, ...], tuple[Passage, ...]]:
+    """The documents of a protocol's corpus and the passages of its segmentation (none without one)."""
+    corpus, segmentation = _cut(store, protocol)
+    passages = ragassay.corpus.load_passages(store, segmentation) if segmentation else ()
+    return tuple(ragassay.corpus.load(store, corpus)), tuple(passages)
+
+
+def _cut(store: Store, protocol: Protocol) -> tuple[Corpus, Segmentation | None]:
+    cut = protocol.objects.get("segmentation")
+    corpus = store.get_record(Corpus, _object(protocol, "corpus"))
+    return corpus, store.get_record(Segmentation, cut) if cut else None
 
 
 def _object(protocol: Protocol, role: str) -> Digest:

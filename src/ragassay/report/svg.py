@@ -10,7 +10,8 @@ from ragassay.report.model import Distribution, Funnel, FunnelStep
 from ragassay.report.words import number, value_text
 
 
-def _n(value: float) -> str:
+def n(value: float) -> str:
+    """A number of an attribute, with two decimals at most."""
     return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
 
 
@@ -22,7 +23,7 @@ def _svg(width: int, height: int, label: str, body: str, kind: str) -> Markup:
 
 
 def _rect(x: float, y: float, width: float, height: float, kind: str, extra: str = "") -> str:
-    return f'<rect class="{kind}" x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}"{extra}/>'
+    return f'<rect class="{kind}" x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}"{extra}/>'
 
 
 def track(one: Estimate, width: int = 108) -> Markup:
@@ -34,14 +35,14 @@ def track(one: Estimate, width: int = 108) -> Markup:
     def at(value: float) -> float:
         return 6 + span * min(1.0, max(0.0, value))
 
-    body = f'<line class="axis" x1="6" x2="{_n(6 + span)}" y1="9" y2="9"/>'
-    body += "".join(f'<line class="axis" x1="{_n(at(x))}" x2="{_n(at(x))}" y1="6" y2="12"/>' for x in (0, 0.5, 1))
+    body = f'<line class="axis" x1="6" x2="{n(6 + span)}" y1="9" y2="9"/>'
+    body += "".join(f'<line class="axis" x1="{n(at(x))}" x2="{n(at(x))}" y1="6" y2="12"/>' for x in (0, 0.5, 1))
     told = f"{one.value:.3f} on a scale from 0 to 1"
     if one.interval is not None:
         low, high = at(one.interval.low), at(one.interval.high)
         body += _rect(low, 6, max(1.0, high - low), 6, "whisker", ' rx="3"')
         told += f", interval {one.interval.low:.3f} to {one.interval.high:.3f}"
-    body += f'<circle class="dot" cx="{_n(at(one.value))}" cy="9" r="4.5"/>'
+    body += f'<circle class="dot" cx="{n(at(one.value))}" cy="9" r="4.5"/>'
     return _svg(width, 18, told, body, "track")
 
 
@@ -109,8 +110,8 @@ def histogram(one: Distribution, width: int = 280, height: int = 118) -> Markup:
                 else f"{value_text(bar.low, one.unit)} to {value_text(bar.high, one.unit)}"
             )
             body += (
-                f'<rect class="{"held" if not exact else "exact"}" x="{_n(left)}" y="{_n(floor - max(1.5, tall))}" '
-                f'width="{_n(thick)}" height="{_n(max(1.5, tall))}" rx="1">'
+                f'<rect class="{"held" if not exact else "exact"}" x="{n(left)}" y="{n(floor - max(1.5, tall))}" '
+                f'width="{n(thick)}" height="{n(max(1.5, tall))}" rx="1">'
                 f"<title>{escape(name)}: {bar.count}</title></rect>"
             )
             if bar.count == top or exact:
@@ -126,7 +127,7 @@ def _end(value: float, unit: str) -> str:
 
 
 def _text(x: float, y: float, words: str, anchor: str) -> str:
-    return f'<text x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}">{escape(words)}</text>'
+    return f'<text x="{n(x)}" y="{n(y)}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
 HALLMARK = Markup(

@@ -41,7 +41,7 @@ def junit(card: Scorecard) -> str:
     for one in kept:
         by_class.setdefault(one.class_, []).append(one)
     suites += [_suite(class_name(name), own) for name, own in by_class.items()]
-    title = quoteattr(_text(f"{card.title} on {card.benchmark}"))
+    title = quoteattr(xml_text(f"{card.title} on {card.benchmark}"))
     head = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name={title} {_counts(kept, gate=1)}>\n'
     return head + "".join(suites) + "</testsuites>\n"
 
@@ -51,7 +51,7 @@ def _cases(card: Scorecard) -> list[_Case]:
     made = []
     for one in card.questions:
         for view in one.repeats:
-            name = _text(one.query_id, 200) + (f" repeat {view.repeat}" if len(one.repeats) > 1 else "")
+            name = xml_text(one.query_id, 200) + (f" repeat {view.repeat}" if len(one.repeats) > 1 else "")
             seen[name] += 1
             if seen[name] > 1:  # ids that differ only in what was cut or named: readers drop equal names
                 name = f"{name} ({seen[name]})"
@@ -61,7 +61,7 @@ def _cases(card: Scorecard) -> list[_Case]:
 
 def _case(card: Scorecard, question: Question, view: RepeatView, name: str) -> _Case:
     found = find(question, view)
-    where = quoteattr(_text(f"{card.benchmark}: {class_name(question.class_)}", 200))
+    where = quoteattr(xml_text(f"{card.benchmark}: {class_name(question.class_)}", 200))
     time = f' time="{view.latency_ms / 1000:.3f}"' if view.latency_ms is not None else ""
     inner = _inner(found, question)
     text = f"<testcase classname={where} name={quoteattr(name)}{time}"
@@ -72,11 +72,11 @@ def _inner(found: Finding, question: Question) -> str:
     kind = _ELEMENTS.get(found.state)
     if kind is None:
         return ""
-    message = quoteattr(_text(found.words))
+    message = quoteattr(xml_text(found.words))
     if kind == "skipped":
         return f"<skipped message={message}/>"
     return (
-        f"<{kind} type={quoteattr(_text(found.kind))} message={message}>{escape(_text(question.query.text))}</{kind}>"
+        f"<{kind} type={quoteattr(xml_text(found.kind))} message={message}>{escape(xml_text(question.query.text))}</{kind}>"
     )
 
 
@@ -93,7 +93,7 @@ def _fitting(cases: list[_Case]) -> tuple[list[_Case], int]:
 
 
 def _gate(card: Scorecard, cases: int, left: int) -> str:
-    told = quoteattr(_text(card.verdict.lead, 1_000))
+    told = quoteattr(xml_text(card.verdict.lead, 1_000))
     properties = {
         "scores": card.scores,
         "as of": card.as_of,
@@ -106,7 +106,7 @@ def _gate(card: Scorecard, cases: int, left: int) -> str:
     case = f'<testcase classname="gate" name="gate"><skipped message={told}/></testcase>\n'
     return (
         f'<testsuite name="gate" tests="1" failures="0" errors="0" skipped="1">\n<properties>\n{lines}</properties>\n'
-        f"{case}<system-out>{escape(_text(card.verdict.sentence, 4_000))}</system-out>\n</testsuite>\n"
+        f"{case}<system-out>{escape(xml_text(card.verdict.sentence, 4_000))}</system-out>\n</testsuite>\n"
     )
 
 
@@ -123,6 +123,6 @@ def _counts(cases: list[_Case], gate: int = 0) -> str:
     )
 
 
-def _text(text: str, most: int = 300) -> str:
+def xml_text(text: str, most: int = 300) -> str:
     """One line, hidden characters named, nothing that XML 1.0 forbids."""
     return _ILLEGAL.sub("\ufffd", plain(text, most))

@@ -1,0 +1,42 @@
+"""Two texts as stretches that are the same, gone or new, word by word. Knows no question and no step."""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+
+from ragassay.report.versus.model import Piece
+
+MOST_WORDS = 2_000
+"""Of either text; the matcher's worst case is quadratic."""
+_WORD = re.compile(r"\s+|[^\W\d_]+|\d+|.", re.DOTALL)
+_NO_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+"""Thai, Lao, Burmese, Khmer, Japanese, Chinese: compared letter by letter."""
+
+
+def words(text: str) -> list[str]:
+    """The text cut into words, numbers, single signs and white space; joined again they are the text."""
+    found: list[str] = []
+    for one in _WORD.findall(text):
+        found += list(one) if _NO_SPACES.search(one) else [one]
+    return found
+
+
+def pieces(before: str, after: str) -> tuple[Piece, ...]:
+    """What both texts share and what only one has, in order.
+
+    Same and gone joined are `before`, same and new joined are `after`. Empty where either has more than MOST_WORDS.
+    """
+    old, new = words(before), words(after)
+    if max(len(old), len(new)) > MOST_WORDS:
+        return ()
+    made: list[Piece] = []
+    for tag, low, high, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            made.append(Piece(kind="same", text="".join(old[low:high])))
+            continue
+        if high > low:
+            made.append(Piece(kind="gone", text="".join(old[low:high])))
+        if end > start:
+            made.append(Piece(kind="new", text="".join(new[start:end])))
+    return tuple(made)

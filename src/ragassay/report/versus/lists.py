@@ -1,0 +1,79 @@
+"""The lists of two traces step by step: which items stayed, moved, came and went. Scores nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragassay.records.case import Case
+from ragassay.records.trace import Item, TraceContent
+from ragassay.report.holding import held
+from ragassay.report.lists import Column, Library, columns, label
+from ragassay.report.versus.model import Fate, Row, StepPair
+
+MOST_ROWS = 30
+Named = tuple[str, int | None]
+
+
+def step_pairs(
+    case: Case, before: TraceContent | None, after: TraceContent | None, library: Library, other: Library
+) -> tuple[StepPair, ...]:
+    """Every step of either trace, by name and iteration, in the order of the candidate's."""
+    old = _by_name(columns(before, ()) if before else ())
+    new = _by_name(columns(after, ()) if after else ())
+    names = _merged(list(old), list(new))
+    return tuple(_step_pair(case, old.get(one), new.get(one), library, other) for one in names)
+
+
+def _by_name(found: Sequence[Column]) -> dict[Named, Column]:
+    made: dict[Named, Column] = {}
+    for one in found:
+        made.setdefault((one.view.name, one.view.iteration), one)
+    return made
+
+
+def _merged(old: list[Named], new: list[Named]) -> list[Named]:
+    """The names of both: `new` in its order, each name of `old` alone behind the one it followed."""
+    names = list(new)
+    for place, one in enumerate(old):
+        if one not in names:
+            before = [other for other in old[:place] if other in names]
+            names.insert(names.index(before[-1]) + 1 if before else 0, one)
+    return names
+
+
+def _step_pair(case: Case, old: Column | None, new: Column | None, library: Library, other: Library) -> StepPair:
+    found = new or old
+    assert found is not None
+    view = found.view
+    ranks = (_ranks(old), _ranks(new))
+    items = {one.identity: one for one in (*((old and old.items) or ()), *((new and new.items) or ()))}
+    rows = []
+    for key, item in items.items():
+        was, now = ranks[0].get(key), ranks[1].get(key)
+        fate: Fate = "new" if was is None else "gone" if now is None else "same" if was == now else "moved"
+        rows.append(Row(fate=fate, label=label(item), before=was, after=now, holds=_holds(item, case, library, other)))
+    rows.sort(key=lambda one: (min(one.before or 10**9, one.after or 10**9), one.after or 10**9, one.label))
+    shown = [one for place, one in enumerate(rows) if place < MOST_ROWS or one.holds]
+    return StepPair(
+        name=view.name if view.iteration is None else f"{view.name} {view.iteration}",
+        kind=view.kind,
+        before=None if old is None else old.view.items,
+        after=None if new is None else new.view.items,
+        same=(old is None) == (new is None) and all(one.fate == "same" for one in rows),
+        rows=tuple(shown),
+        rows_total=len(rows),
+    )
+
+
+def _ranks(column: Column | None) -> dict[tuple[object, ...], int]:
+    found: dict[tuple[object, ...], int] = {}
+    for item in (column and column.items) or ():
+        found.setdefault(item.identity, item.rank)
+    return found
+
+
+def _holds(item: Item, case: Case, library: Library, other: Library) -> bool:
+    evidence = case.evidence or ()
+    return any(
+        any(held(item, evidence, one.documents, one.hold)) for one in (library, *(() if other is library else (other,)))
+    )
