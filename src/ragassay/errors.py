@@ -12,7 +12,13 @@
     │   └── ErrorBudgetError    4   more questions failed than the run allows
     ├── CeilingError            3   a ceiling on calls, tokens or cost is reached; what was finished is kept and scored
     ├── IntegrityError          5   stored bytes are not what their digest says
-    │   └── MixedRunError       5   a run that was resumed does not match what it began with
+    │   ├── MixedRunError       5   a run that was resumed does not match what it began with
+    │   ├── FormError           5   a bundle or a statement in it is not in its one canonical form, or says nothing
+    │   ├── SignatureError      5   a signature is not over these bytes
+    │   ├── UntrustedKeyError   5   nobody whom the trust policy names, or not for this, or not at that time
+    │   ├── PredicateError      5   a signed statement of another kind
+    │   ├── SubjectError        5   a signed statement about something else
+    │   └── LedgerError         5   the ledger is broken, was rolled back, or holds things in another order
     └── Interrupted           130   stopped by the user; what was finished is kept
 
 A timeout or a crash *inside one question* is not an exception of this tree: it is a `failure` in the trace.
@@ -133,6 +139,30 @@ class IntegrityError(RagassayError):
 
 class MixedRunError(IntegrityError):
     """A run that was resumed does not match what it began with."""
+
+
+class FormError(IntegrityError):
+    """A bundle or a statement in it is not in its one canonical form, or says nothing."""
+
+
+class SignatureError(IntegrityError):
+    """A signature is not over these bytes."""
+
+
+class UntrustedKeyError(IntegrityError):
+    """Signed by nobody whom the trust policy names, or by somebody who may not sign this, or not at that time."""
+
+
+class PredicateError(IntegrityError):
+    """A signed statement of another kind than the one asked for."""
+
+
+class SubjectError(IntegrityError):
+    """A signed statement about something else."""
+
+
+class LedgerError(IntegrityError):
+    """The ledger is broken, was rolled back, or holds things in another order."""
 
 
 class Interrupted(RagassayError):

@@ -16,6 +16,7 @@ from ragassay.records.text import many
 from ragassay.store import durable, lines
 from ragassay.store.blobs import BLOBS, TEMPORARY, hash_file
 from ragassay.store.index import read_index, write_index
+from ragassay.store.ledger import LEDGER
 from ragassay.store.links import BYTES, Link, Target, links_of
 from ragassay.store.refs import REFS, Ref, record_of
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 Level = Literal["quick", "full", "deep"]
 LEVELS = ("quick", "full", "deep")
 INDEX = "index.sqlite"
-LAYOUT = ("blobs", "cache", INDEX, "journals", "refs", "store.json", "tmp")
+LAYOUT = ("blobs", "cache", INDEX, "journals", LEDGER, "refs", "store.json", "tmp")
 """What may stand in the folder of a store."""
 _RECORDS_AT_MOST = 64 * 1024 * 1024
 
@@ -87,6 +88,7 @@ def check(store: Store, level: Level = "full") -> CheckReport:
     look.at_layout()
     look.at_blobs()
     look.at_refs()
+    look.at_ledger()
     look.at_index()
     return look.report()
 
@@ -189,6 +191,14 @@ class _Look:
             self.refs += 1
             kind = record_of(one.kind)
             self.walk(one, Target("record", kind) if kind else BYTES)
+
+    def at_ledger(self) -> None:
+        """The chain of acts, and its witness."""
+        try:
+            self.store.ledger.lines(torn=True)
+        except RagassayError as cause:
+            place = f" (line {cause.line})" if cause.line else ""
+            self.note("damaged", LEDGER, cause.message + place)
 
     def walk(self, ref: Ref, target: Target) -> None:
         """All that a ref leads to, each blob once (once as each thing that it is taken for)."""

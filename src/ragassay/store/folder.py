@@ -13,6 +13,7 @@ from ragassay.records.canonical import canonical_bytes, is_digest, load_json, pa
 from ragassay.store import durable, lines
 from ragassay.store.blobs import BLOBS, TEMPORARY, Blobs
 from ragassay.store.check import LAYOUT, CheckReport, Level, check
+from ragassay.store.ledger import Ledger
 from ragassay.store.refs import REFS, Ref, Refs
 
 T = TypeVar("T", bound=Record)
@@ -38,15 +39,18 @@ class Store:
     disk when the call returns. Several stores on one folder are one store. Local POSIX file systems only.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, witness: Path | None = None) -> None:
         self.path = path
+        self.ledger = Ledger(path, witness)
+        """What was done here, in order."""
         self._blobs = Blobs(path)
         self._refs = Refs(path)
 
     @classmethod
-    def open(cls, path: Path | str, *, create: bool = False) -> Store:
+    def open(cls, path: Path | str, *, create: bool = False, witness: Path | None = None) -> Store:
         """Open the store in a folder; with `create`, make it there first if there is none.
 
+        `witness` is a folder outside of it that remembers the last line of its ledger.
         Raises StoreError if the folder is no store, was made by another version, or cannot be made.
         """
         root = Path(path)
@@ -55,7 +59,7 @@ class Store:
         if create and not os.path.exists(root / HEADER):  # noqa: PTH110  says no, where Path.exists raises
             _create(root)
         _check_header(root)
-        return cls(root)
+        return cls(root, witness)
 
     def put(self, data: bytes) -> Digest:
         """Store bytes; they are on the disk when this returns (StoreError otherwise, and nothing is lost)."""

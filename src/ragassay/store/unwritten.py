@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ragassay.errors import StoreError
-from ragassay.records.base import Digest, Record
+from ragassay.records.base import Digest, Instant, Record
 from ragassay.records.canonical import digest_bytes
+from ragassay.records.ledger import Act, Entry
 from ragassay.store import lines
 from ragassay.store.folder import HEADER, Store
+from ragassay.store.ledger import Ledger
+
+
+class Unkept(Ledger):
+    """A ledger in which nothing is written."""
+
+    def record(
+        self,
+        act: Act,
+        objects: Mapping[str, Digest],
+        at: Instant,
+        *,
+        by: str | None = None,
+        reason: str | None = None,
+        again: bool = False,  # noqa: ARG002  as in a ledger
+    ) -> Entry:
+        """The entry as it would be written next."""
+        found = self.lines(torn=True)
+        before = found[-1].digest if found else digest_bytes(b"")
+        return Entry(
+            number=len(found) or 1, act=act, at=at, previous=before, objects=dict(objects), by=by, reason=reason
+        )
 
 
 class Unwritten(Store):
@@ -19,6 +42,7 @@ class Unwritten(Store):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
+        self.ledger = Unkept(path)
         self._made: dict[str, bytes] = {}
         self._names: dict[str, Digest] = {}
 

@@ -1,0 +1,39 @@
+"""What was done with a store, in order: one line an act, each naming the digest of the line before. Orders nothing."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from ragassay.records.base import Digest, Instant, Record, require
+from ragassay.records.document import Count, Name
+
+Act = Literal[
+    "founded", "sealed", "signed", "began", "ran", "scored", "looked", "decided", "superseded", "erased", "exported"
+]
+"""founded: the ledger was begun. began: the first question of a protocol was about to be asked. looked: the release
+split was about to be scored. The others say what is in the store since."""
+
+
+class Entry(Record, frozen=True, kw_only=True):
+    """One act. The first has a nonce, by which two ledgers are told apart; every other names the one before."""
+
+    number: Count
+    act: Act
+    at: Instant
+    """As the clock of that machine said; nobody else vouches for it."""
+    previous: Digest | None = None
+    """Of the canonical bytes of the line before."""
+    objects: dict[str, Digest] = {}
+    """Role -> what the act was about."""
+    by: Name | None = None
+    """Who did it, where the act has an author."""
+    reason: Annotated[str, Meta(max_length=10_000)] | None = None
+    nonce: Name | None = None
+
+    def __post_init__(self) -> None:
+        require((self.number == 0) == (self.act == "founded"), "the first entry, and only that one, is founded")
+        require((self.number == 0) == (self.previous is None), "every entry but the first names the one before")
+        require((self.number == 0) == (self.nonce is not None), "the first entry, and only that one, has a nonce")
+        require(self.number == 0 or bool(self.objects), "an act is about something: objects is empty")
