@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from comparison_examples import compared
 from gate_examples import decided
 from judgement_examples import judgements
 
@@ -212,4 +213,4 @@ def measured() -> dict[str, Record]:
 def examples() -> dict[str, Record]:
     """All, by name."""
     known = odd() | benchmark() | protocol() | scores() | experiments() | measured() | judgements(_of)
-    return known | decided(_of)
+    return known | decided(_of) | compared(_of)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +19,8 @@ Aggregation = Literal["macro", "micro", "sum"]
 NOT_ASKED = "not_asked"
 NOT_MEASURED = "not_measured"
 OTHER_POPULATION = "other_population"
+LAST_LIST = "last list"
+"""In place of a step: the last list before the context of each arm, whatever that step is called there."""
 
 
 class Lost(NamedTuple):
@@ -78,6 +82,8 @@ class Pairs(NamedTuple):
     """Questions of the population without a value on a side; one lost on both sides is there twice."""
     ends: Ends | None
     """Of the difference candidate less baseline; for macro of a bounded measure."""
+    limits: tuple[float, float] | None = None
+    """Of the difference of the two ratios, where anything is not known; for micro of a bounded measure."""
 
     @property
     def differences(self) -> Floats:
@@ -96,6 +102,22 @@ class Joined:
         names = [(b.cases[right] if right >= 0 else a.cases[left]).cluster for left, right in both]
         seen: dict[str, int] = {}
         self.clusters = np.array([seen.setdefault(one, len(seen)) for one in names], np.int64)
+        self._moved: dict[tuple[bool, str, str | None], Cells | None] = {}
+        self._sides = (a, b)
+
+    @cached_property
+    def id_array(self) -> NDArray[np.object_]:
+        """The ids, to be picked by place."""
+        return np.array(self.ids, object)
+
+    def cells(self, right: bool, measure: str, step: str | None) -> Cells | None:
+        """The cells of one arm at the places of all questions of both, made once."""
+        key = (right, measure, step)
+        if key not in self._moved:
+            side, at = self._sides[right], self.candidate if right else self.baseline
+            own = side.cells(measure, side.last_list if step == LAST_LIST else step)
+            self._moved[key] = None if own is None else own.at(at)
+        return self._moved[key]
 
 
 def joined(a: Side, b: Side) -> Joined:
@@ -127,18 +149,26 @@ class Placed(NamedTuple):
     """As in the cells; MISSING for one that was not asked, or is of another population here."""
 
 
-def placed(side: Side, at: Ints, measure: str, step: str | None, population: Population) -> Placed:
-    """One arm at the places `at` (-1: a question that it does not have)."""
+def placed(side: Side, at: Ints, cells: Cells | None, population: Population) -> Placed:
+    """One arm's `cells` at the places `at` (-1: a question that it does not have)."""
     inside = np.zeros(len(at), np.bool_)
     own = side.members.get(population)
     if own is not None:
         inside = own[at] & (at >= 0)
-    cells = side.cells(measure, step)
     if cells is None:
         return Placed(None, inside, np.full(len(at), MISSING, np.int8))
-    moved = cells.at(at)
-    member = inside & moved.member
-    return Placed(moved, member, np.where(member, moved.status, np.int8(MISSING)))
+    member = inside & cells.member
+    return Placed(cells, member, np.where(member, cells.status, np.int8(MISSING)))
+
+
+def both_placed(
+    a: Side, b: Side, measure: str, step: str | None, population: Population
+) -> tuple[Joined, Placed, Placed]:
+    """Both arms at the places of all questions of either."""
+    join = joined(a, b)
+    left = placed(a, join.baseline, join.cells(False, measure, step), population)
+    right = placed(b, join.candidate, join.cells(True, measure, step), population)
+    return join, left, right
 
 
 def pairs(
@@ -149,9 +179,7 @@ def pairs(
     Repeats are averaged inside the question; one has a value if any repeat has. A question that one arm was never
     asked, or that is of another population there, is missing on that side. `aggregation`: by default the main one.
     """
-    join = joined(a, b)
-    left = placed(a, join.baseline, measure, step, population)
-    right = placed(b, join.candidate, measure, step, population)
+    join, left, right = both_placed(a, b, measure, step, population)
     either = left.member | right.member
     both = either & (left.status == VALUE) & (right.status == VALUE)
     at = np.flatnonzero(both)
@@ -162,7 +190,7 @@ def pairs(
         step=step,
         population=population,
         aggregation=how,
-        query_ids=tuple(join.ids[one] for one in at),
+        query_ids=tuple(join.id_array[at].tolist()),
         baseline=_numbers(left, how, at),
         candidate=_numbers(right, how, at),
         clusters=join.clusters[at],
@@ -174,6 +202,7 @@ def pairs(
             *_lost(right, join.candidate, join.ids, either, "candidate"),
         ),
         ends=_ends(left, right, either, join.clusters, told.within) if how == "macro" else None,
+        limits=_ratio_limits(left, right, either, told.within) if how == "micro" else None,
     )
 
 
@@ -182,7 +211,7 @@ def column(
 ) -> Column:
     """One arm alone, by the rules of `pairs`."""
     every = np.arange(len(side.cases))
-    own = placed(side, every, measure, step, population)
+    own = placed(side, every, side.cells(measure, step), population)
     at = np.flatnonzero(own.member & (own.status == VALUE))
     how = aggregation or aggregation_of(side, measure, step)[0]
     told, clusters = side.told(measure, step), side.clusters
@@ -245,6 +274,36 @@ def _ends(
     countable = either & (left.status != UNDEFINED) & (right.status != UNDEFINED)
     (left_low, left_high), (right_low, right_high) = _limits(left, within), _limits(right, within)
     return Ends((right_low - left_high)[countable], (right_high - left_low)[countable], clusters[countable])
+
+
+def _ratio_limits(
+    left: Placed, right: Placed, either: Flags, within: tuple[float, float] | None
+) -> tuple[float, float] | None:
+    """Of the difference of ratios, over all questions that no side leaves undefined; None: all of it is known."""
+    if within is None:
+        return None
+    countable = either & (left.status != UNDEFINED) & (right.status != UNDEFINED)
+    if not countable.any():
+        return None
+    found = [_ratio_ends(one, countable, within) for one in (left, right)]
+    if all(low == high for low, high in found):
+        return None
+    return found[1][0] - found[0][1], found[1][1] - found[0][0]
+
+
+def _ratio_ends(own: Placed, countable: Flags, within: tuple[float, float]) -> tuple[float, float]:
+    """Least and greatest ratio of one arm: the whole range where a denominator is not known."""
+    cells = own.cells
+    if cells is None or not own.member[countable].all():
+        return within
+    bottom = cells.bottom[countable]
+    total = math.fsum(bottom) if not np.isnan(bottom).any() else 0.0
+    if total == 0:
+        return within
+    if not cells.unsure[countable].any():
+        ratio = math.fsum(cells.low_part[countable]) / total
+        return ratio, ratio
+    return math.fsum(cells.low_part[countable]) / total, math.fsum(cells.high_part[countable]) / total
 
 
 def status_counts(pairs_: Pairs) -> tuple[int, int, int]:

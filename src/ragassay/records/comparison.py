@@ -60,7 +60,8 @@ class Effect(Record, frozen=True, kw_only=True):
 
     measure: Name
     population: Population
-    aggregation: Literal["macro", "micro", "median", "p95", "p99", "sum"]
+    aggregation: Literal["macro", "micro", "median", "p95", "p99", "sum", "set"]
+    """*set*: a figure of all questions together; `pairs` is then the lesser count of scored questions of the two."""
     direction: Literal["higher", "lower", "none"]
     status: Status
     attempted: Count
@@ -71,6 +72,7 @@ class Effect(Record, frozen=True, kw_only=True):
     clusters: Count
     """Independent groups among the pairs (paraphrase group, conversation, else the question)."""
     step: Name | None = None
+    """The step's name, `context`, or `last list`: the last list before the context of each arm, where names differ."""
     reason: str | None = None
     baseline: float | None = None
     """Over the pairs, as is `candidate`."""
@@ -184,6 +186,8 @@ class Comparison(Record, frozen=True, kw_only=True):
     level: Annotated[float, Meta(gt=0, lt=1)]
     seed: Count
     flips: Count
+    slices: Literal["must-pass", "regressed", "explore"] = "explore"
+    """What the slices are looked at for: their p-values are not corrected, by Holm, by Benjamini and Hochberg."""
     paired: Count
     """Questions that both arms were asked."""
     unpaired: tuple[Unpaired, ...] = ()
@@ -201,5 +205,7 @@ class Comparison(Record, frozen=True, kw_only=True):
     """Step -> Judged@k of baseline and candidate, where both have one."""
     weak_baseline: tuple[str, ...] = ()
     """Why the baseline is weak; filled only where a reference was given."""
+    reference: Digest | None = None
+    """ScoreTable of the built-in BM25 that the baseline was held against."""
     stored_configuration: bool = True
     """The baseline's exact configuration is stored."""

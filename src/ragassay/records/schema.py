@@ -8,6 +8,7 @@ import msgspec
 
 from ragassay.records.base import Digest, Instant, Record
 from ragassay.records.case import Benchmark, Case, CaseLine
+from ragassay.records.comparison import Comparison, Effect, Move, NewLoss
 from ragassay.records.decision import Decision, QuestionVerdict, Review
 from ragassay.records.document import Corpus, CorpusEntry, Document, Passage, Segmentation, SkippedLine
 from ragassay.records.experiment import Experiment
@@ -21,7 +22,7 @@ from ragassay.records.trace import Measurements, Trace, TraceContent
 RECORDS: dict[str, type[Record]] = {
     kind.__name__.lower(): kind
     for kind in (
-        Decision, QuestionVerdict, Review,
+        Comparison, Decision, Effect, Move, NewLoss, QuestionVerdict, Review,
         AnswerClaims, Benchmark, Calibration, Case, CaseLine, Corpus, CorpusEntry, Document, Envelope, Estimate,
         Experiment, FactFate, JudgeIdentity, Judgement, JudgementSet, JudgeWork, Measurements, Observation, Passage,
         Policy, Protocol, Run, Scoring, ScoreTable, Segmentation, SkippedLine, Subject, SurvivalRow, Trace,

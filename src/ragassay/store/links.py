@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from ragassay.records.base import Record
 from ragassay.records.case import Benchmark, Case
+from ragassay.records.comparison import Comparison, Effect, Move, NewLoss
 from ragassay.records.decision import Decision, QuestionVerdict, Review
 from ragassay.records.document import Corpus, CorpusEntry, Document, Passage, Segmentation, SkippedLine
 from ragassay.records.experiment import Experiment
@@ -50,6 +51,12 @@ FIELDS: dict[type[Record], dict[str, Target]] = {
     Benchmark: {"blob": _lines(Case)},
     Calibration: {"judge": _record(JudgeIdentity), "people": _lines(Judgement), "judged": _record(JudgementSet)},
     Case: {"raw": BYTES},
+    Comparison: {
+        "effects": _lines(Effect),
+        "moves": _lines(Move),
+        "losses": _lines(NewLoss),
+        "reference": _record(ScoreTable),
+    },
     Corpus: {"blob": _lines(Document), "skipped": _lines(SkippedLine)},
     Decision: {"policy": _record(Policy), "questions": _lines(QuestionVerdict), "reference": _record(ScoreTable)},
     Document: {"raw": BYTES},
@@ -105,7 +112,7 @@ def links_of(record: Record) -> Iterator[Link]:
             yield Link(f"judged.{name}", digest, _record(JudgementSet))
         for name, digest in sorted(record.calibrations.items()):
             yield Link(f"calibrations.{name}", digest, _record(Calibration))
-    if isinstance(record, Decision):
+    if isinstance(record, Comparison | Decision):
         for side in ("candidate", "baseline"):
             arm = getattr(record, side)
             if arm is not None:

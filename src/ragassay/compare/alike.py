@@ -1,0 +1,92 @@
+"""Whether two runs may be compared at all: the same corpus, questions and way of measuring, or that was declared."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Sequence
+from typing import get_args
+
+from msgspec.structs import replace
+
+from ragassay.compare.side import Side
+from ragassay.errors import UsageError
+from ragassay.records.comparison import Artefact, Change
+from ragassay.records.text import many
+
+CORPUS: tuple[Artefact, ...] = (
+    "document_text", "document_added", "document_removed", "document_acl", "document_metadata", "parser"
+)  # fmt: skip
+"""What `corpus` stands for in a declared variation."""
+_KINDS: tuple[Artefact, ...] = get_args(Artefact)
+_BY_SCORING = frozenset({"measure", "threshold", "judge"})
+_NO_MATTER = frozenset({"level"})
+"""Fields of a scoring layer that change no row."""
+_SHOWN = 3
+
+
+def variation_of(declared: Iterable[str]) -> tuple[Artefact, ...]:
+    """Declared artefacts in their order, `corpus` spelled out; UsageError for a word that is none of them."""
+    found: set[str] = set()
+    for word in declared:
+        if word == "corpus":
+            found.update(CORPUS)
+        elif word in _KINDS:
+            found.add(word)
+        else:
+            near = difflib.get_close_matches(word, [*_KINDS, "corpus"], n=2)
+            told = f"did you mean {' or '.join(near)}?" if near else f"corpus, or one of {', '.join(_KINDS)}"
+            raise UsageError(f"{word!r} is nothing that can vary", field="variation", hint=told)
+    return tuple(one for one in _KINDS if one in found)
+
+
+def declared(changes: Iterable[Change], variation: Collection[str]) -> list[Change]:
+    """The changes, each marked whether it was declared."""
+    return [replace(one, declared=one.artefact in variation) for one in changes]
+
+
+def check_alike(a: Side, b: Side, changes: Sequence[Change], variation: Collection[str]) -> None:
+    """UsageError naming what differs and was not declared: corpus, benchmark, or how a measure of both was taken.
+
+    What of the system differs is what a comparison is for and needs no word. A measure that one side alone has is not
+    compared; nothing is refused for it.
+    """
+    refused = [one for one in changes if one.artefact not in variation and _counts(one)]
+    kinds = [one for one in _KINDS if any(change.artefact == one for change in refused)]
+    for what, group, ours, theirs in (
+        ("corpora", CORPUS, a.subject.corpus, b.subject.corpus),
+        ("benchmarks", ("benchmark",), a.benchmark.identity(), b.benchmark.identity()),
+    ):
+        named = any(one.artefact in group for one in changes)
+        if ours != theirs and not named and not {*group} & {*variation}:
+            word = "corpus" if group is CORPUS else "benchmark"
+            raise _refusal(f"the {what} differ: {ours} and {theirs}", (word,))
+    if kinds:
+        told = []
+        for what, kinds_of in (
+            ("corpora", {*CORPUS}), ("benchmarks", {"benchmark"}), ("ways of measuring", {*_BY_SCORING})
+        ):  # fmt: skip
+            own = [one for one in refused if one.artefact in kinds_of]
+            if own:
+                told.append(f"the {what} differ ({_list(own)})")
+        raise _refusal("; ".join(told), kinds)
+
+
+def _counts(one: Change) -> bool:
+    if one.artefact in _BY_SCORING:
+        return one.before is not None and one.after is not None and one.name not in _NO_MATTER
+    return one.artefact in CORPUS or one.artefact == "benchmark"
+
+
+def _list(changes: Sequence[Change]) -> str:
+    shown = ", ".join(f"{one.artefact} {one.name}" for one in changes[:_SHOWN])
+    more = len(changes) - _SHOWN
+    return shown if more <= 0 else f"{shown} and {more} more of {many(len(changes), 'change')}"
+
+
+def _refusal(told: str, kinds: Sequence[str]) -> UsageError:
+    return UsageError(
+        f"{told}; a difference in results could be theirs",
+        field="variation",
+        hint=f"if that is what you study, say so: {' '.join(f'--variation {one}' for one in kinds)}; "
+        "else run both on the same",
+    )
