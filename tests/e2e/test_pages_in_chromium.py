@@ -156,9 +156,10 @@ def test_ten_thousand_lines_are_filtered_at_once(browser: Any, tmp_path: Path) -
     places = [("scorecard.html", 0, 0), ("scorecard-questions/0001.html", 100, 10_000)]
     render = page.row_renderer(card)
     rows = [render(one, at) for at, one in enumerate(often[:100])]
-    listing = page.listing(often, rows)
+    briefs = [page.brief(one) for one in often]
+    listing = page.listing(briefs, rows)
     text = page.main_page(
-        card, listing._replace(overview=pages.overview(listing, often, range(10_000), places),
+        card, listing._replace(overview=pages.overview(listing, briefs, range(10_000), places),
                                links=[page.Link(1, 100, "scorecard.html", here=True)])
     )  # fmt: skip
     path = tmp_path / "scorecard.html"

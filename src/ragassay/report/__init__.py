@@ -114,5 +114,5 @@ def to_json(scorecard: Scorecard) -> dict[str, Any]:
     """The scorecard as plain JSON values, every key present, every number as in the page."""
     import msgspec
 
-    made: dict[str, Any] = msgspec.to_builtins(scorecard)
-    return made
+    made: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(scorecard, questions=()))
+    return made | {"questions": tuple(msgspec.to_builtins(one) for one in scorecard.questions)}

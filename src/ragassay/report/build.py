@@ -1,28 +1,27 @@
-"""A scorecard from records in memory; a pure function of them. Reads no store and renders nothing."""
+"""A scorecard from records; a pure function of them. Opens no store and renders nothing."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from itertools import groupby
 
 from ragassay.corpus import visible
 from ragassay.records.case import Case
 from ragassay.records.document import Document, Passage
-from ragassay.records.score import CLASS_ORDER, FIGURES, Estimate, FactFate, Observation
-from ragassay.records.trace import TraceContent
+from ragassay.records.score import CLASS_ORDER, FIGURES, Estimate
 from ragassay.report import dimensions, outcomes, runtime
 from ragassay.report.funnel import funnels
 from ragassay.report.identity import caveats, identity
 from ragassay.report.lists import CONTEXT, Library
 from ragassay.report.material import Material
-from ragassay.report.model import AccessReview, Dimension, Distribution, Population, Question, RepeatView, Scorecard
+from ragassay.report.model import Dimension, Distribution, Population, RepeatView, Scorecard
+from ragassay.report.packed import Packed, Questions
 from ragassay.report.questions import absent_repeat, question, repeat
-from ragassay.report.tied import tied
+from ragassay.report.seen import Seen
+from ragassay.report.streams import NotInOrder, Together, in_memory, together
 from ragassay.report.verdict import verdict
 
-Key = tuple[str, int]
-T = TypeVar("T", Observation, FactFate)
 MOST_COLUMNS = 6
 
 
@@ -34,14 +33,12 @@ def build(material: Material) -> Scorecard:
         case.query_id: outcomes.expected(case, hidden=_hidden(case, library, material.benchmark.rel))
         for case in material.cases
     }
-    contents: dict[Key, TraceContent] = {(one.query_id, one.repeat): one for one in material.contents}
-    keys: list[Key] = [(case.query_id, number) for case in material.cases for number in range(material.subject.repeats)]
-    steps = _step_order(material)
-    asked_of = tuple(_questions(material, class_of, expect_of, library))
+    asked = len(material.cases) * material.subject.repeats
+    seen, questions, denied = _read(material, class_of, expect_of, library)
+    steps = _step_order(material, seen)
     shown = dimensions.dimensions(dimensions.FIVE, material.estimates, steps)
     others = dimensions.dimensions(dimensions.OTHERS, material.estimates, steps)
     tables = funnels(material.survival, material.fates, class_of)
-    failures: Counter[str] = Counter(one.failure.cause for one in material.contents if one.failure is not None)
     columns = _columns(shown)
     return Scorecard(
         title=material.subject.system.name,
@@ -50,35 +47,35 @@ def build(material: Material) -> Scorecard:
         scores=material.scores,
         verdict=verdict(
             policy=material.policy,
-            asked=len(keys),
-            traces=len(contents),
-            failures=failures,
+            asked=asked,
+            traces=seen.traces,
+            failures=seen.failures,
             funnels=tables,
             estimates=_in_order(material.estimates),
             dimensions=[*shown, *others],
             steps=steps,
         ),
-        caveats=caveats(material),
+        caveats=caveats(material, seen),
         identity=identity(material),
-        asked=len(keys),
-        traces=len(contents),
-        failures=dict(sorted(failures.items())),
+        asked=asked,
+        traces=seen.traces,
+        failures=dict(sorted(seen.failures.items())),
         hold=material.scoring.hold,
         rel=material.benchmark.rel,
         steps=steps,
         funnels=tuple(tables),
-        tied=tied(material.contents),
+        tied=seen.tied.rows(),
         dimensions=tuple(shown),
-        outcomes=tuple(outcomes.outcome_rows(material.observations, expect_of, class_of)),
+        outcomes=tuple(outcomes.outcome_rows(seen.outcomes)),
         beside=dimensions.beside(material.estimates, steps),
         other=tuple(others),
-        access=_access(asked_of),
-        runtime=tuple(runtime.runtime_rows(material.estimates, _censored(material, class_of))),
-        distributions=tuple(_distributions(material, columns, class_of)),
+        access=seen.access(tuple(one for one in class_of if one in denied)),
+        runtime=tuple(runtime.runtime_rows(material.estimates, seen.late)),
+        distributions=tuple(_distributions(seen, columns)),
         population_measures=columns,
         populations=tuple(_populations(material, columns, class_of)),
         estimates=tuple(_in_order(material.estimates)),
-        questions=asked_of,
+        questions=questions,
     )
 
 
@@ -107,14 +104,13 @@ def _hidden(case: Case, library: Library, rel: int) -> bool:
     return bool(found) and not any(visible(document, case.principal) for document in found)
 
 
-def _step_order(material: Material) -> tuple[str, ...]:
+def _step_order(material: Material, seen: Seen) -> tuple[str, ...]:
     """Step names in the order of the survival table, then of the traces; the context last."""
     order: dict[str, int] = {}
     for row in material.survival:
         order[row.step] = min(order.get(row.step, row.order), row.order)
     names = sorted(order, key=lambda name: (order[name], name))
-    for content in material.contents:
-        names += [step.name for step in content.steps if step.name not in order]
+    names += [step for step in seen.steps if step not in order]
     measured = {one.step for one in material.estimates if one.step} | set(order)
     names += sorted(step for step in measured if step not in names)
     names = sorted(dict.fromkeys(names), key=lambda name: _place(name, names))
@@ -129,61 +125,47 @@ def _place(name: str, names: Sequence[str]) -> tuple[int, int]:
     return (names.index(base), int(iteration)) if listed else (names.index(name), -1)
 
 
-def _by_key(rows: Iterable[T]) -> dict[Key, list[T]]:
-    found: dict[Key, list[T]] = {}
-    for row in rows:
-        found.setdefault((row.query_id, row.repeat), []).append(row)
-    return found
-
-
-def _questions(
+def _read(
     material: Material, class_of: Mapping[str, str], expect_of: Mapping[str, tuple[str, ...]], library: Library
-) -> Iterable[Question]:
-    contents = {(one.query_id, one.repeat): one for one in material.contents}
-    measured = {(one.query_id, one.repeat): one for one in material.measurements}
-    scores = _by_key((*material.observations, *material.runtime))
-    fates = _by_key(material.fates)
-    for case in material.cases:
-        views: list[RepeatView] = []
-        for number in range(material.subject.repeats):
-            key = (case.query_id, number)
-            content, own, lost = contents.get(key), scores.get(key, []), fates.get(key, [])
-            if content is None:
-                views.append(absent_repeat(number, own, lost, material.run.stopped))
-            else:
-                views.append(repeat(case, content, measured.get(key), own, lost, library))
-        yield question(
-            case, class_=class_of[case.query_id], expect=expect_of[case.query_id], library=library, repeats=views
-        )
+) -> tuple[Seen, Questions, set[str]]:
+    """All that is counted over traces and scores, the questions, and which of them showed what was not theirs."""
+    try:
+        return _one_pass(material, class_of, expect_of, library)
+    except NotInOrder:
+        return _one_pass(in_memory(material), class_of, expect_of, library)
 
 
-def _access(questions: Sequence[Question]) -> AccessReview:
-    counts: Counter[str] = Counter()
-    traces = 0
-    for one in questions:
-        for view in one.repeats:
-            if one.principal is None or view.context is None:
-                continue
-            traces += 1
-            last = len(view.steps) - 1
-            counts.update(item.access or "unknown" for item in view.items if item.places[last] is not None)
-    return AccessReview(
-        questions=traces,
-        items=counts.total(),
-        allowed=counts["allowed"],
-        denied=counts["denied"],
-        unknown=counts["unknown"],
-        denied_questions=tuple(one.query_id for one in questions if "denied" in one.flags),
-    )
+def _one_pass(
+    material: Material, class_of: Mapping[str, str], expect_of: Mapping[str, tuple[str, ...]], library: Library
+) -> tuple[Seen, Questions, set[str]]:
+    seen, pack = Seen(class_of, expect_of), Packed()
+    case_of = {case.query_id: case for case in material.cases}
+    packs: dict[str, bytes] = {}
+    denied: set[str] = set()
+    for query_id, found in groupby(together(material), key=lambda one: one.key[0]):
+        case, views = case_of.get(query_id), []
+        for one in found:
+            seen.add(one)
+            if case is not None and one.wanted:
+                views.append(_repeat(case, one, library, material.run.stopped))
+        if case is None:
+            continue
+        made = question(case, class_=class_of[query_id], expect=expect_of[query_id], library=library, repeats=views)
+        if case.principal is not None:
+            for view in views:
+                seen.review(view)
+        if "denied" in made.flags:
+            denied.add(query_id)
+        packs[query_id] = pack(made)
+    return seen, Questions([packs[case.query_id] for case in material.cases]), denied
 
 
-def _censored(material: Material, class_of: Mapping[str, str]) -> dict[tuple[str, str], int]:
-    late = Counter(
-        (one.measure, class_of[one.query_id])
-        for one in material.runtime
-        if one.status == "error" and one.bounds is not None
-    )
-    return dict(late)
+def _repeat(case: Case, one: Together, library: Library, stopped: str | None) -> RepeatView:
+    scores = (*one.observations, *one.runtime)
+    if not one.contents:
+        return absent_repeat(one.key[1], scores, one.fates, stopped)
+    measured = one.measurements[-1] if one.measurements else None
+    return repeat(case, one.contents[-1], measured, scores, one.fates, library)
 
 
 def _columns(shown: Sequence[Dimension]) -> tuple[tuple[str, str | None], ...]:
@@ -198,18 +180,16 @@ def _columns(shown: Sequence[Dimension]) -> tuple[tuple[str, str | None], ...]:
     return tuple(wanted)
 
 
-def _distributions(
-    material: Material, columns: Sequence[tuple[str, str | None]], class_of: Mapping[str, str]
-) -> list[Distribution]:
+def _distributions(seen: Seen, columns: Sequence[tuple[str, str | None]]) -> list[Distribution]:
     spread = [one for one in columns if dimensions.unit_of(one[0]) != "0 or 1"]
     spread = [one for one in spread if dimensions.base_name(one[0]) not in dimensions.FIVE[-1].measures]
-    found = runtime.distributions(material.observations, spread, class_of)
+    found = runtime.distributions(seen.spreads, spread)
     timed = [
         key
-        for key in dict.fromkeys((one.measure, one.step) for one in material.runtime)
+        for key in dict.fromkeys((measure, step) for measure, step, _ in seen.timed)
         if dimensions.base_name(key[0]) == "latency" and key[1] is None and "q=" not in key[0] and "kind=" not in key[0]
     ]
-    return found + runtime.distributions(material.runtime, timed, class_of)
+    return found + runtime.distributions(seen.timed, timed)
 
 
 def _populations(

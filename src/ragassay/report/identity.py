@@ -6,9 +6,9 @@ from ragassay.records.canonical import digest_of
 from ragassay.records.protocol import Envelope
 from ragassay.records.protocol import Stated as Identified
 from ragassay.records.text import shown
-from ragassay.records.trace import Item, TraceContent
 from ragassay.report.material import Material
 from ragassay.report.model import Identity, Stated
+from ragassay.report.seen import Seen
 from ragassay.report.words import many
 
 _NOTES = 20
@@ -133,7 +133,7 @@ def _said(label: str, given: Identified) -> Stated:
     return Stated(label=label, value=given.value, absent=given.absent)
 
 
-def caveats(material: Material) -> tuple[str, ...]:
+def caveats(material: Material, seen: Seen) -> tuple[str, ...]:
     """What a reader must know before believing a number, worst first."""
     told = []
     run, benchmark = material.run, material.benchmark
@@ -173,17 +173,17 @@ def caveats(material: Material) -> tuple[str, ...]:
             f"{'is' if material.corpus.skipped_lines == 1 else 'are'} not in the corpus (on_error = skip)."
         )
     told += _noted(benchmark.notes)
-    inferred = sum(1 for content in material.contents for step in content.steps if step.parents is None)
-    if inferred:
+    if seen.inferred:
         told.append(
-            f"{many(inferred, 'step')} named no parents; where evidence was lost is inferred from their order there."
+            f"{many(seen.inferred, 'step')} named no parents; "
+            "where evidence was lost is inferred from their order there."
         )
-    coarse = sum(1 for one in material.observations if one.coarse)
-    if coarse:
+    if seen.coarse:
         told.append(
-            f"{many(coarse, 'score')} {'rests' if coarse == 1 else 'rest'} on labels of whole documents (coarse)."
+            f"{many(seen.coarse, 'score')} {'rests' if seen.coarse == 1 else 'rest'} "
+            "on labels of whole documents (coarse)."
         )
-    return tuple(told + _reported(material))
+    return tuple(told + _reported(material, seen))
 
 
 def _noted(notes: str | None) -> list[str]:
@@ -193,36 +193,25 @@ def _noted(notes: str | None) -> list[str]:
     return [f"Of the benchmark: {shown(one, limit=600)}" for one in lines[:_NOTES]] + more
 
 
-def _reported(material: Material) -> list[str]:
+def _reported(material: Material, seen: Seen) -> list[str]:
     """What the system said too little about, and what it could say so that the measures that need it have a value."""
     told = []
-    items = [item for content in material.contents for item in _seen(content)]
-    loose = sum(item.resolution == "unresolved" for item in items)
-    if loose:
+    items = many(seen.items, "item")
+    if seen.loose:
         told.append(
-            f"{loose:,} of {many(len(items), 'item')} in the contexts could not be tied to a document, so what they "
+            f"{seen.loose:,} of {items} in the contexts could not be tied to a document, so what they "
             "hold cannot be told: report document_id, start and end, or the text letter for letter."
         )
-    whole = sum(item.whole_document for item in items)
     spans = any(not label.coarse for case in material.cases for label in case.evidence or ())
-    if whole and spans:
+    if seen.whole and spans:
         told.append(
-            f"Of {many(len(items), 'item')} in the contexts, {many(whole, 'names', 'name')} a document and no part of "
+            f"Of {items} in the contexts, {many(seen.whole, 'names', 'name')} a document and no part of "
             "it, so whether a labelled span is held there cannot be told: report start and end, or the text."
         )
-    answers = [content.answer for content in material.contents if content.answer is not None and content.answer.text]
-    silent = sum(answer.outcome is None for answer in answers)
-    if silent:
+    if seen.silent:
         told.append(
-            f"Of {many(len(answers), 'answer')}, {many(silent, 'says', 'say')} not whether the question was "
+            f"Of {many(seen.answers, 'answer')}, {many(seen.silent, 'says', 'say')} not whether the question was "
             "answered or declined: report an outcome, or declare abstention_rules; without them refusals are not "
             "measured."
         )
     return told
-
-
-def _seen(content: TraceContent) -> tuple[Item, ...]:
-    """The items that generation saw; without a context, those of the last step that gave any."""
-    if content.context is not None:
-        return content.context
-    return next((step.items_out for step in reversed(content.steps) if step.items_out is not None), ())

@@ -1,15 +1,15 @@
-"""Everything that a scorecard is built from, loaded from the store into memory. Adds nothing and judges nothing."""
+"""Everything that a scorecard is built from, out of the store; traces and scores as streams. Judges nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import ragassay.benchmark
 import ragassay.corpus
 from ragassay.errors import StoreError
-from ragassay.records.base import Digest
+from ragassay.records.base import Digest, Record
 from ragassay.records.case import Benchmark, Case
 from ragassay.records.document import Corpus, Document, Passage, Segmentation
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
@@ -19,10 +19,24 @@ from ragassay.records.trace import Measurements, TraceContent
 if TYPE_CHECKING:
     from ragassay.store import Store
 
+T = TypeVar("T", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored(Generic[T]):
+    """The records of a blob of lines, read and checked anew each time: never all of them in memory."""
+
+    store: Store
+    kind: type[T]
+    digest: Digest
+
+    def __iter__(self) -> Iterator[T]:
+        return self.store.get_lines(self.kind, self.digest)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """The records around one score table."""
+    """The records around one score table. What is Iterable may be read several times and may be large."""
 
     scores: Digest
     table: ScoreTable
@@ -38,19 +52,20 @@ class Material:
     cases: tuple[Case, ...]
     documents: tuple[Document, ...]
     passages: tuple[Passage, ...]
-    contents: tuple[TraceContent, ...]
-    measurements: tuple[Measurements, ...]
-    observations: tuple[Observation, ...]
-    runtime: tuple[Observation, ...]
+    contents: Iterable[TraceContent]
+    measurements: Iterable[Measurements]
+    observations: Iterable[Observation]
+    runtime: Iterable[Observation]
     estimates: tuple[Estimate, ...]
-    fates: tuple[FactFate, ...]
+    fates: Iterable[FactFate]
     survival: tuple[SurvivalRow, ...]
     texts: Mapping[str, str] = field(default_factory=dict)
     """Text digest -> text of items that are not passages."""
 
 
 def load(store: Store, scores: Digest) -> Material:
-    """All records that one score table stands on. Raises IntegrityError for a damaged or missing blob."""
+    """All records that one score table stands on. Raises IntegrityError for a damaged or missing blob, of traces and
+    scores when they are read."""
     table = store.get_record(ScoreTable, scores)
     run = store.get_record(Run, table.run_record)
     protocol = store.get_record(Protocol, run.protocol)
@@ -73,12 +88,12 @@ def load(store: Store, scores: Digest) -> Material:
         cases=tuple(ragassay.benchmark.load(store, benchmark)),
         documents=documents,
         passages=passages,
-        contents=tuple(store.get_lines(TraceContent, run.contents)),
-        measurements=tuple(store.get_lines(Measurements, run.measurements)),
-        observations=tuple(store.get_lines(Observation, table.observations)),
-        runtime=tuple(store.get_lines(Observation, table.runtime)),
+        contents=Stored(store, TraceContent, run.contents),
+        measurements=Stored(store, Measurements, run.measurements),
+        observations=Stored(store, Observation, table.observations),
+        runtime=Stored(store, Observation, table.runtime),
         estimates=tuple(store.get_lines(Estimate, table.estimates)),
-        fates=tuple(store.get_lines(FactFate, table.fates)),
+        fates=Stored(store, FactFate, table.fates),
         survival=tuple(store.get_lines(SurvivalRow, table.survival)),
         texts={str(line["digest"]): str(line["text"]) for line in store.get_lines(dict, run.texts)},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -380,4 +381,5 @@ class Scorecard(Sheet, frozen=True, kw_only=True):
     populations: tuple[Population, ...]
     estimates: tuple[Estimate, ...]
     """All of them, by class and slice, at every step."""
-    questions: tuple[Question, ...]
+    questions: Sequence[Question]
+    """A tuple, or `packed.Questions`, which unpacks each when it is read."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from ragassay.records.case import REFUSING, Case
 from ragassay.records.score import CLASS_ORDER, Observation
@@ -37,15 +37,8 @@ def expected(case: Case, *, hidden: bool) -> tuple[str, ...]:
     return derived.get(truth or "", ())
 
 
-def outcome_rows(
-    observations: Iterable[Observation], expect_of: Mapping[str, tuple[str, ...]], class_of: Mapping[str, str]
-) -> list[OutcomeRow]:
-    """One row a class and set of expected outcomes, from the observations of `outcome`; none if it was not measured."""
-    rows: dict[tuple[str, tuple[str, ...]], Counter[str]] = {}
-    for one in observations:
-        if one.measure.partition("(")[0] == "outcome":
-            group = (class_of[one.query_id], expect_of[one.query_id])
-            rows.setdefault(group, Counter())[did(one)] += 1
+def outcome_rows(rows: Mapping[tuple[str, tuple[str, ...]], Counter[str]]) -> list[OutcomeRow]:
+    """One row a class and set of expected outcomes, out of the counts of `did`; none if `outcome` was not measured."""
     ordered = sorted(rows, key=lambda group: (CLASS_ORDER.index(group[0]), group[1]))
     return [
         OutcomeRow(

@@ -16,10 +16,12 @@ from markupsafe import Markup
 from ragassay.records.score import CLASS_ORDER, FIGURES, Estimate
 from ragassay.report import svg, tied, words
 from ragassay.report.dimensions import base_name, bounded, leading, shown_unit, unit_of
-from ragassay.report.model import Dimension, Question, RepeatView, RuntimeRow, Scorecard, ScoreView
+from ragassay.report.model import Dimension, Flag, Question, RepeatView, RuntimeRow, Scorecard, ScoreView
 from ragassay.report.searches import ended, searches
+from ragassay.report.trouble import rank
 
 WARN_BYTES = 20_000_000
+SHORT_TEXT = 160
 FLAG_WORDS = {
     "lost": "Lost evidence",
     "never_found": "Never found",
@@ -39,6 +41,21 @@ class Link(NamedTuple):
     last: int
     href: str
     here: bool
+
+
+class Brief(NamedTuple):
+    """A question in few words: what lists, chips and the overview need of it."""
+
+    query_id: str
+    text: str
+    """The beginning of the question."""
+    class_: str
+    outcomes: tuple[str, ...]
+    flags: tuple[Flag, ...]
+    facts: tuple[int, int]
+    """Held, needed."""
+    rank: int
+    """`trouble.rank`."""
 
 
 class Listing(NamedTuple):
@@ -65,9 +82,12 @@ class Listing(NamedTuple):
 def html(scorecard: Scorecard) -> str:
     """One page with every question. Equal scorecards give equal bytes; see `weight_warning` for its size."""
     render = row_renderer(scorecard)
-    rows = [render(one, number) for number, one in enumerate(scorecard.questions)]
-    denied = [(f"#q{number}", one.query_id) for number, one in enumerate(scorecard.questions) if "denied" in one.flags]
-    return main_page(scorecard, listing(scorecard.questions, rows)._replace(denied=denied))
+    rows, briefs = [], []
+    for number, one in enumerate(scorecard.questions):
+        rows.append(render(one, number))
+        briefs.append(brief(one))
+    denied = [(f"#q{number}", one.query_id) for number, one in enumerate(briefs) if "denied" in one.flags]
+    return main_page(scorecard, listing(briefs, rows)._replace(denied=denied))
 
 
 def row_renderer(scorecard: Scorecard) -> Callable[[Question, int], Markup]:
@@ -76,14 +96,23 @@ def row_renderer(scorecard: Scorecard) -> Callable[[Question, int], Markup]:
     return lambda one, number: row(one, number, scorecard)
 
 
-def listing(questions: Sequence[Question], rows: Sequence[Markup]) -> Listing:
+def brief(question: Question) -> Brief:
+    """A question in few words."""
+    text = " ".join(question.query.text[:SHORT_TEXT].split())
+    return Brief(
+        question.query_id, text, question.class_, outcomes_of(question), question.flags, facts_of(question),
+        rank(question),
+    )  # fmt: skip
+
+
+def listing(questions: Sequence[Brief], rows: Sequence[Markup]) -> Listing:
     """The given questions with their counts by what happened, outcome and class."""
     flags: Counter[str] = Counter(flag for one in questions for flag in one.flags)
     return Listing(
         rows=rows,
         total=len(questions),
         flags={name: flags[name] for name in FLAG_WORDS if flags[name] or name not in ("never_found", "denied")},
-        outcomes=dict(Counter(name for one in questions for name in outcomes_of(one))),
+        outcomes=dict(Counter(name for one in questions for name in one.outcomes)),
         classes=dict(Counter(one.class_ for one in questions)),
     )
 
@@ -187,9 +216,9 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
 
 
-def outcomes_of(question: Question) -> list[str]:
+def outcomes_of(question: Question) -> tuple[str, ...]:
     """The different outcomes of a question's repeats, in the order they came."""
-    return list(dict.fromkeys(_did(one) for one in question.repeats))
+    return tuple(dict.fromkeys(_did(one) for one in question.repeats))
 
 
 def _did(one: RepeatView) -> str:

@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 from markupsafe import Markup
 
 from ragassay.report import page
-from ragassay.report.model import Question, Scorecard
-from ragassay.report.trouble import rank
+from ragassay.report.model import Scorecard
+from ragassay.report.page import Brief
 from ragassay.report.words import visible
 
 Layout = Literal["auto", "single", "pages"]
@@ -25,7 +25,6 @@ EACH = 200
 """Questions of a sibling page."""
 PAGE_BYTES = 4_000_000
 """Of the questions of one page; a page that has more ends early."""
-SHORT_TEXT = 160
 
 
 class File(NamedTuple):
@@ -53,13 +52,14 @@ def files(card: Scorecard, *, name: str = "scorecard", layout: Layout = "auto") 
 
     With `auto` a report of up to MOST_ON_ONE questions is one file, in the order of the benchmark. With sibling pages
     the questions are ordered by `trouble.ORDER`, then as in the benchmark; links are relative and hold from a disk.
-    Memory is that of one page and of the overview, about 200 bytes a question.
+    Memory is that of one page and of the overview, some hundred bytes a question.
     """
     if layout == "single" or (layout == "auto" and len(card.questions) <= MOST_ON_ONE):
         yield File(f"{name}.html", page.html(card))
         return
-    order = sorted(range(len(card.questions)), key=lambda number: rank(card.questions[number]))
-    questions = [card.questions[number] for number in order]
+    briefs = [page.brief(one) for one in card.questions]
+    order = sorted(range(len(briefs)), key=lambda number: briefs[number].rank)
+    questions = [briefs[number] for number in order]
     render = page.row_renderer(card)
     places: list[_Place] = []
     opening: list[Markup] = []
@@ -68,7 +68,8 @@ def files(card: Scorecard, *, name: str = "scorecard", layout: Layout = "auto") 
         rows: list[Markup] = []
         size, most = 0, EACH if places else FIRST
         while at + len(rows) < len(order) and len(rows) < most and size < PAGE_BYTES:
-            rows.append(render(questions[at + len(rows)], order[at + len(rows)]))
+            number = order[at + len(rows)]
+            rows.append(render(card.questions[number], number))
             size += len(rows[-1])
         path = f"{folder_of(name)}/{len(places):04d}.html" if places else f"{name}.html"
         places.append(_Place(path, at, at + len(rows)))
@@ -81,7 +82,7 @@ def files(card: Scorecard, *, name: str = "scorecard", layout: Layout = "auto") 
 
 
 def _sibling(
-    card: Scorecard, name: str, questions: Sequence[Question], places: Sequence[_Place], rows: Sequence[Markup]
+    card: Scorecard, name: str, questions: Sequence[Brief], places: Sequence[_Place], rows: Sequence[Markup]
 ) -> str:
     before, here = places
     number = int(here.path.rpartition("/")[2].removesuffix(".html"))
@@ -98,26 +99,26 @@ def _sibling(
 
 def _main(
     card: Scorecard,
-    questions: Sequence[Question],
+    questions: Sequence[Brief],
     order: Sequence[int],
     rows: Sequence[Markup],
     places: Sequence[_Place],
 ) -> str:
-    addresses = {
-        order[at]: f"{'' if place is places[0] else place.path}#q{order[at]}"
+    addresses = [
+        (order[at], f"{'' if place is places[0] else place.path}#q{order[at]}", questions[at].query_id)
         for place in places
         for at in range(place.first, place.end)
         if "denied" in questions[at].flags
-    }
+    ]
     found = page.listing(questions, rows)._replace(
-        denied=[(address, card.questions[number].query_id) for number, address in sorted(addresses.items())],
+        denied=[(address, query_id) for _, address, query_id in sorted(addresses)],
         links=[page.Link(one.first + 1, one.end, one.path, here=one is places[0]) for one in places],
     )
     return page.main_page(card, found._replace(overview=overview(found, questions, order, places)))
 
 
 def overview(
-    listing: page.Listing, questions: Sequence[Question], order: Sequence[int], places: Sequence[tuple[str, int, int]]
+    listing: page.Listing, questions: Sequence[Brief], order: Sequence[int], places: Sequence[tuple[str, int, int]]
 ) -> Markup:
     """All questions in few words as JSON that can stand inside a script element: `<`, `>` and `&` are escapes.
 
@@ -133,11 +134,11 @@ def overview(
         [
             number,
             visible(one.query_id[:64]),
-            visible(" ".join(one.query.text[:SHORT_TEXT].split())),
+            visible(one.text),
             classes.index(one.class_),
-            bits(outcomes, page.outcomes_of(one)),
+            bits(outcomes, one.outcomes),
             bits(flags, one.flags),
-            *page.facts_of(one),
+            *one.facts,
         ]
         for number, one in zip(order, questions, strict=True)
     ]

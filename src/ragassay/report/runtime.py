@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -77,25 +78,36 @@ def _figure(one: Estimate) -> str:
     return FIGURES[one.aggregation]
 
 
-def distributions(
-    observations: Iterable[Observation], wanted: Sequence[tuple[str, str | None]], class_of: Mapping[str, str]
-) -> list[Distribution]:
-    """A histogram of each wanted (measure, step) for each class with FEWEST values.
+class Spread:
+    """The values of one measure at one step over the questions of one class, eight bytes each."""
 
-    Each repeat is an entry of its own; scores of single targets are left out.
+    def __init__(self) -> None:
+        self.values = array("d")
+        self.without = 0
+        """Rows without a value, whatever the reason."""
+
+    def add(self, one: Observation) -> None:
+        """Count one row."""
+        if one.status == "value" and one.value is not None:
+            self.values.append(one.value)
+        else:
+            self.without += 1
+
+
+def distributions(
+    spreads: Mapping[tuple[str, str | None, str], Spread], wanted: Iterable[tuple[str, str | None]]
+) -> list[Distribution]:
+    """A histogram of each wanted (measure, step) for each class with FEWEST values; `spreads` by measure, step, class.
+
+    Each repeat is an entry of its own.
     """
-    keep = set(wanted)
-    groups: dict[tuple[str, str | None, str], list[Observation]] = {}
-    for one in observations:
-        if (one.measure, one.step) in keep and one.target is None:
-            groups.setdefault((one.measure, one.step, class_of[one.query_id]), []).append(one)
     made = []
     for measure, step in wanted:
         for class_ in CLASS_ORDER:
-            own = groups.get((measure, step, class_), [])
-            values = sorted(one.value for one in own if one.status == "value" and one.value is not None)
-            if len(values) < FEWEST:
+            own = spreads.get((measure, step, class_))
+            if own is None or len(own.values) < FEWEST:
                 continue
+            values = sorted(own.values)
             unit = unit_of(measure)
             ratio = unit in ("ratio", "0 or 1") and values[0] >= 0 and values[-1] <= 1
             made.append(
@@ -106,7 +118,7 @@ def distributions(
                     unit=unit,
                     bars=ratio_bars(values) if ratio else even_bars(values),
                     scored=len(values),
-                    without=len(own) - len(values),
+                    without=own.without,
                     median=_median(values),
                 )
             )

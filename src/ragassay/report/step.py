@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 
 from ragassay.report.dimensions import leading, shown_unit
 from ragassay.report.model import Scorecard
@@ -84,15 +85,14 @@ def _dimensions(card: Scorecard) -> str:
 
 
 def _questions(card: Scorecard) -> str:
-    worst = sorted(card.questions, key=rank)
-    found = [(one, find(one, view)) for one in worst for view in one.repeats]
-    bad = [(one, what) for one, what in found if what.state in ("failed", "bad")]
+    bad = []
+    for one in card.questions:
+        head = (literal(one.query_id, 80), class_name(one.class_), literal(one.query.text, 160))
+        found = (find(one, view) for view in one.repeats)
+        bad += [(rank(one), (*head, literal(what.words, 200))) for what in found if what.state in ("failed", "bad")]
     if not bad:
         return ""
-    rows = [
-        (literal(one.query_id, 80), class_name(one.class_), literal(one.query.text, 160), literal(what.words, 200))
-        for one, what in bad[:MOST_QUESTIONS]
-    ]
+    rows = [row for _, row in sorted(bad, key=itemgetter(0))[:MOST_QUESTIONS]]
     text = f"### Questions in trouble\n\n{table(('Id', 'Class', 'Question', 'What happened'), rows)}"
     rest = len(bad) - len(rows)
     return text + (f"\n\n{rest:,} more of {len(bad):,} are in the report." if rest else "")

@@ -31,43 +31,82 @@ class Tied(msgspec.Struct, frozen=True, kw_only=True):
     """Of the scores of the aligned."""
 
 
-def tied(contents: Iterable[TraceContent]) -> tuple[Tied, ...]:
-    """All lists together, then each step in the order in which it first stands in a trace, the context last.
+class _Counts:
+    """The items of one list, counted."""
 
-    A black box's one step and its context are one list and count once. Empty if no trace has a list.
-    """
-    steps: dict[str, list[Item]] = {}
-    context: list[Item] = []
-    for content in contents:
+    def __init__(self) -> None:
+        self.by: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
+        self.parts: Counter[str] = Counter()
+        self.lowest: float | None = None
+
+    def add(self, items: Iterable[Item]) -> None:
+        for item in items:
+            self.by[item.resolution] += 1
+            if item.reason is not None:
+                self.reasons[item.reason] += 1
+            if item.alignment is not None:
+                self.parts[_part(item.alignment)] += 1
+                self.lowest = item.alignment if self.lowest is None else min(self.lowest, item.alignment)
+
+    def with_(self, other: _Counts) -> _Counts:
+        made = _Counts()
+        for name in ("by", "reasons", "parts"):
+            setattr(made, name, getattr(self, name) + getattr(other, name))
+        made.lowest = min((one for one in (self.lowest, other.lowest) if one is not None), default=None)
+        return made
+
+    def row(self, step: str | None) -> Tied:
+        order = sorted(self.parts, key=lambda part: (part == "1", part))
+        return Tied(
+            step=step,
+            items=self.by.total(),
+            declared=self.by["declared"],
+            exact=self.by["exact"],
+            aligned=self.by["aligned"],
+            unresolved=self.by["unresolved"],
+            reasons=dict(sorted(self.reasons.items())),
+            scores={part: self.parts[part] for part in order},
+            lowest=self.lowest,
+        )
+
+
+class Tying:
+    """Counts trace by trace; `rows` says what was counted so far."""
+
+    def __init__(self) -> None:
+        self._steps: dict[str, _Counts] = {}
+        self._context = _Counts()
+
+    def add(self, content: TraceContent) -> None:
+        """A black box's one step and its context are one list and count once."""
         for step in content.steps:
             if step.items_out is not None and not (step.name == CONTEXT and content.context is not None):
-                steps.setdefault(step.name, []).extend(step.items_out)
-        context.extend(content.context or ())
-    if context:
-        context = [*steps.pop(CONTEXT, ()), *context]
-        steps[CONTEXT] = context
-    if not steps:
-        return ()
-    every = [item for items in steps.values() for item in items]
-    return (_row(None, every), *(_row(step, items) for step, items in steps.items()))
+                self._steps.setdefault(step.name, _Counts()).add(step.items_out)
+        self._context.add(content.context or ())
+
+    def rows(self) -> tuple[Tied, ...]:
+        """All lists together, then each step in the order in which it first stood in a trace, the context last.
+
+        Empty if no trace has a list.
+        """
+        steps = dict(self._steps)
+        if self._context.by:
+            steps[CONTEXT] = steps.pop(CONTEXT, _Counts()).with_(self._context)
+        if not steps:
+            return ()
+        every = _Counts()
+        for one in steps.values():
+            every = every.with_(one)
+        return (every.row(None), *(one.row(step) for step, one in steps.items()))
 
 
-def _row(step: str | None, items: list[Item]) -> Tied:
-    counts = Counter(item.resolution for item in items)
-    scores = [item.alignment for item in items if item.alignment is not None]
-    parts = Counter(_part(score) for score in scores)
-    order = sorted(parts, key=lambda part: (part == "1", part))
-    return Tied(
-        step=step,
-        items=len(items),
-        declared=counts["declared"],
-        exact=counts["exact"],
-        aligned=counts["aligned"],
-        unresolved=counts["unresolved"],
-        reasons=dict(sorted(Counter(item.reason for item in items if item.reason is not None).items())),
-        scores={part: parts[part] for part in order},
-        lowest=min(scores, default=None),
-    )
+def tied(contents: Iterable[TraceContent]) -> tuple[Tied, ...]:
+    """`Tying.rows` of all given traces."""
+    counted = Tying()
+    for content in contents:
+        counted.add(content)
+    return counted.rows()
 
 
 def _part(score: float) -> str:

@@ -10,7 +10,7 @@ from tests.unit.report.sample import AS_OF, material
 
 from ragassay.records.document import Span
 from ragassay.records.trace import Item, Step, TraceContent
-from ragassay.report import build
+from ragassay.report import build, json_parts
 from ragassay.report.page import html
 from ragassay.report.text import markdown, summary
 from ragassay.report.tied import tied
@@ -63,7 +63,7 @@ def test_every_rendering_says_how_many_of_each() -> None:
     )
     assert "How items were tied to documents" in html(card)
     assert "1: 1, 0.95 to 1.00: 1, 0.90 to 0.95: 1" in html(card)
-    assert json.loads(msgspec.json.encode(card))["tied"][0]["aligned"] == 3
+    assert json.loads(b"".join(json_parts(card)))["tied"][0]["aligned"] == 3
 
 
 def test_the_sample_s_items_add_up() -> None:
