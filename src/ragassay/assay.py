@@ -88,6 +88,8 @@ class Plan:
     level: float = 0.95
     abstention_rules: Sequence[str] = ()
     redaction: Redaction = field(default_factory=Redaction)
+    policy: Policy = field(default_factory=lambda: Policy(name="none"))
+    """What a gate will demand; without rules nothing can pass."""
     ceiling: Ceiling | None = None
     """The most that the run may use (`ragassay.run.ceiling`); not sealed, so that it may be raised."""
 
@@ -123,7 +125,7 @@ def seal(store: Store, plan: Plan, frozen: Frozen, built: Built, identity: Syste
         name=plan.name,
         subject=subject,
         scoring=scoring_of(plan, built),
-        policy=Policy(name="none"),
+        policy=plan.policy,
         objects={
             "corpus": frozen.corpus_digest,
             "segmentation": frozen.segmentation_digest,

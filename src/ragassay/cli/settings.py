@@ -167,6 +167,8 @@ class Settings(Record, frozen=True, kw_only=True):
     segmentation: SegmentationSettings = SegmentationSettings()
     scoring: ScoringSettings = ScoringSettings()
     redact: RedactSettings = RedactSettings()
+    policy: dict[str, Any] = {}
+    """What a gate demands, sealed before the run: the keys of docs/gate.md, or `file`, which names a file of them."""
 
 
 def read_settings(path: Path) -> Settings:
@@ -186,16 +188,30 @@ def settings_of(loaded: dict[str, Any], text: str = "", path: Path | None = None
     try:
         settings = parse_value(Settings, _without_dates(loaded))
         _check(settings)
+        _check_policy(settings, text, path)
     except RagassayError as error:
         hint = (
             error.hint
             if "ragassay schema" not in error.hint
             else "`ragassay init` writes a file with every key explained"
         )
-        line_number = line_of(text, error.field, error.message) if text else None
-        file = "" if path is None else str(path)
+        line_number = line_of(text, error.field, error.message) if text and error.line is None else error.line
+        file = error.file or ("" if path is None else str(path))
         raise UsageError(error.message, file=file, line=line_number, field=error.field, hint=hint) from None
     return settings
+
+
+def _check_policy(settings: Settings, text: str, path: Path | None) -> None:
+    """UsageError for a [policy] that says something it may not, or names a file and says more."""
+    from ragassay.gate.policy_file import policy_of
+
+    if "file" in settings.policy:
+        if len(settings.policy) > 1 or not isinstance(settings.policy["file"], str):
+            raise UsageError(
+                "[policy] names a file and says more", field="policy.file", hint="keep the file, or the rules"
+            )
+    elif settings.policy:
+        policy_of(settings.policy, text, path)
 
 
 def _check(settings: Settings) -> None:

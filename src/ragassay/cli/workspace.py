@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from ragassay.corpus import Reading
 from ragassay.errors import RagassayError, UsageError
 from ragassay.records.base import DocumentId
 from ragassay.records.document import Document
+from ragassay.records.policy import Policy
 from ragassay.records.text import instant
 from ragassay.redact import Redaction
 from ragassay.run import System
@@ -173,11 +175,23 @@ def plan_of(settings: Settings, name: str | None = None) -> Plan:
     )
 
 
+def policy_of(workspace: Workspace) -> Policy:
+    """The settings' policy, from its own file if [policy] names one; without any it has no rules."""
+    from ragassay.gate import policy_file
+
+    table = workspace.settings.policy
+    if not table:
+        return Policy(name="none")
+    if "file" in table:
+        return policy_file.read_policy(workspace.folder / str(table["file"]))
+    return policy_file.policy_of(table)
+
+
 def get_ready(workspace: Workspace, name: str | None = None) -> Ready:
     """Freeze corpus, benchmark and protocol; the same input gives the same digests, so this may be done again."""
     frozen = corpus_of(workspace)
     built = benchmark_of(workspace, frozen)
-    plan = plan_of(workspace.settings, name)
+    plan = replace(plan_of(workspace.settings, name), policy=policy_of(workspace))
     try:
         described = {key: value for key, value in workspace.settings.system.items() if key != "prices"}
         as_of = instant(workspace.settings.run.as_of)

@@ -133,6 +133,9 @@ class Refusal(Record, frozen=True, kw_only=True):
     """Of questions that should be answered, by class."""
     on_fail: OnFail = "review"
 
+    def __post_init__(self) -> None:
+        require(self.text is None or bool(self.text.strip()), "text is blank: say what the system must answer")
+
 
 class ReviewDemand(Record, frozen=True, kw_only=True):
     """The largest gains and losses against the baseline, each of which a named person must have opened."""
@@ -164,6 +167,10 @@ class Policy(Record, frozen=True, kw_only=True):
     """With a greater share of failed questions nothing passes (exit code 4)."""
     judged_gap: Share = 0.05
     """With a greater difference of Judged@k between the arms a margin on retrieval is not decided."""
+    near: Share = 0.05
+    """Within this part of a measure's range a question's need is near its threshold, and goes to the queue."""
+    least_authority: int | None = None
+    """A document whose metadata say a lower `authority` is weak; so is one that is superseded or no longer valid."""
     variation: tuple[Artefact, ...] = ()
     """What may differ from the baseline; any other difference of corpus, benchmark or measures is refused."""
 

@@ -42,7 +42,7 @@ def sentence(decision: Decision, policy: str) -> str:
     own = [one for one in against if one.result in wanted[decision.outcome]]
     if not own:
         return f"{CALLS[decision.outcome]}: no rule of {of_policy} was read."
-    names = [plain(one.rule, 120) for one in own[:MOST_NAMED]]
+    names = [plain(one.rule, 120) + _where(one) for one in own[:MOST_NAMED]]
     more = f" and {len(own) - len(names):,} more" if len(own) > len(names) else ""
     held = sum(one.result == "pass" for one in rules)
     return (

@@ -37,7 +37,7 @@ def decision_junit(decision: Decision, policy: str) -> str:
     lines = "".join(f"<property name={quoteattr(key)} value={quoteattr(said)}/>\n" for key, said in properties.items())
     return (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="gate" {counts}>\n'
-        f'<testsuite name={quoteattr(xml_text(policy, 200))} {counts}>\n<properties>\n{lines}</properties>\n'
+        f"<testsuite name={quoteattr(xml_text(policy, 200))} {counts}>\n<properties>\n{lines}</properties>\n"
         f"{''.join(cases)}<system-out>{escape(xml_text(told, 4_000))}</system-out>\n</testsuite>\n</testsuites>\n"
     )
 

@@ -75,9 +75,7 @@ def _inner(found: Finding, question: Question) -> str:
     message = quoteattr(xml_text(found.words))
     if kind == "skipped":
         return f"<skipped message={message}/>"
-    return (
-        f"<{kind} type={quoteattr(xml_text(found.kind))} message={message}>{escape(xml_text(question.query.text))}</{kind}>"
-    )
+    return f"<{kind} type={quoteattr(xml_text(found.kind))} message={message}>{escape(xml_text(question.query.text))}</{kind}>"
 
 
 def _fitting(cases: list[_Case]) -> tuple[list[_Case], int]:

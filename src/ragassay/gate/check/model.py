@@ -1,0 +1,114 @@
+"""What a policy is checked against, and what is found. Finds nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ragassay.errors import UsageError
+from ragassay.measures import Measure, parse
+from ragassay.records.case import Case
+from ragassay.records.protocol import Scoring
+from ragassay.score.answer import RUNTIME_MEASURES
+from ragassay.score.fill import LIMITED
+from ragassay.score.observe import COUNTS
+
+WITHOUT_LABELS = frozenset({"judged", "harmful", "duplicate_rate", "unexplained_items"})
+OF_EVIDENCE = frozenset({"context_precision", "context_recall", "evidence_density"})
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong with a policy, or that its author should know."""
+
+    level: Literal["refused", "warning"]
+    field: str
+    """Such as policy.rules[2].step."""
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Questions, measures and the run's own limits."""
+
+    cases: Sequence[Case]
+    """Without unconfirmed candidates."""
+    scoring: Scoring
+    rel: int
+    top_k: int
+    calibrated: frozenset[str] = frozenset()
+    """Judges with a calibration record."""
+    completeness: str = "unknown"
+    """Of the benchmark's labels."""
+    received: int | None = None
+    """Items that generation received at most, over the traces of a run; None before there is one."""
+    places: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    """Measure -> where a run took it; empty before there is one."""
+
+    def spelled(self, measure: str) -> Measure:
+        """A measure as the score table will spell it."""
+        return parse(measure).with_rel(self.rel)
+
+    @property
+    def measured(self) -> frozenset[str]:
+        """The spellings of the scoring."""
+        return frozenset(str(parse(one).with_rel(self.rel)) for one in self.scoring.measures)
+
+    def has(self, measure: Measure) -> bool:
+        """Whether a score table of this scoring will hold a measure."""
+        if str(measure) in self.measured or measure.name in COUNTS or str(measure) in self.places:
+            return True
+        bare = {one.partition("(")[0] for one in self.measured}
+        if measure.name in RUNTIME_MEASURES and measure.name in bare:
+            return set(dict(measure.params)) <= {"kind"}
+        if measure.name == "flip_rate":
+            return _of_flips(measure) in self.measured
+        if "by" in dict(measure.params):
+            plain = Measure(measure.name, tuple(one for one in measure.params if one[0] != "by"), measure.cutoff)
+            return str(plain) in self.measured and dict(measure.params)["by"] in self.scoring.judges
+        return False
+
+    def members(self, measure: Measure | None, own: Iterable[Case]) -> list[Case]:
+        """The questions that a measure can be about, as far as class and expected outcome say it."""
+        cases = list(own)
+        if measure is None:
+            return cases
+        if measure.name not in LIMITED:
+            return [one for one in cases if self._labelled(measure, one)]
+        if measure.name == "false_refusal":
+            return [one for one in cases if _expects(one, answers=True)]
+        if measure.name == "unsupported_answer":
+            return [one for one in cases if _expects(one, answers=False)]
+        if measure.name == "empty_retrieval":
+            return [one for one in cases if one.evidence == ()]
+        return cases
+
+    def _labelled(self, measure: Measure, case: Case) -> bool:
+        """Whether a case has the labels without which a measure has no value, whatever the system does."""
+        stage, name = measure.declared.stage, measure.name
+        if stage == "facts":
+            return bool(case.facts)
+        if (stage == "retrieval" and name not in WITHOUT_LABELS) or name in OF_EVIDENCE:
+            rel = int(measure.get("rel") or self.rel)
+            return any(one.grade >= rel for one in case.evidence or ())
+        return bool(case.answers) if stage == "answer" else True
+
+
+def _expects(case: Case, *, answers: bool) -> bool:
+    if case.expect is not None:
+        return bool({"answered", "partial"} & set(case.expect)) == answers
+    declines = case.answerable == "no" or (case.answerable is None and case.class_ == "unanswerable")
+    return declines != answers
+
+
+def _of_flips(measure: Measure) -> str:
+    """`flip_rate(of=hit/rel:2/at:5)` as hit(rel=2)@5."""
+    name, *rest = str(dict(measure.params).get("of", "")).split("/")
+    cut = next((f"@{one[3:]}" for one in rest if one.startswith("at:")), "")
+    inner = ",".join(one.replace(":", "=") for one in rest if not one.startswith("at:"))
+    try:
+        return str(parse(f"{name}({inner}){cut}" if inner else f"{name}{cut}"))
+    except UsageError:
+        return ""

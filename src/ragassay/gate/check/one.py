@@ -1,0 +1,250 @@
+"""Findings on one rule by itself: its measure, its questions, its demand, and whether so few can ever pass."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ragassay.gate.bounds import TOLERANCE, best_passes_from, clears, ends_of, least_n
+from ragassay.gate.budgets import QUANTILES
+from ragassay.gate.check.model import Finding, Given
+from ragassay.gate.judges import is_judged
+from ragassay.gate.reading import CLASSES, Part, classes_of, range_of
+from ragassay.measures import Measure
+from ragassay.records.case import Case
+from ragassay.records.policy import Budget, MustHold, Need, Policy, Rule, Verdicts
+from ragassay.records.text import many
+
+Read = Literal["mean", "question", "figure"]
+LAST = frozenset({None, "context", "assemble"})
+"""Places that stand for what generation receives."""
+MOST_SEARCHED = 20_000
+
+
+def measure_of(spelled: str, given: Given, field: str, *, read: Read, step: str | None = None) -> Iterator[Finding]:
+    """Whether a measure is scored, by a calibrated judge if by one, where the rule says, and can be read so."""
+    measure = given.spelled(spelled)
+    declared = measure.declared
+    if not given.has(measure):
+        close = difflib.get_close_matches(str(measure), sorted(given.measured), n=1, cutoff=0.6)
+        hint = f"did you mean {close[0]}? Or add " if close else "add "
+        yield Finding("refused", f"{field}.measure", f"the scoring lacks {measure}",
+                      f'{hint}"{measure}" to [scoring] measures')  # fmt: skip
+    elif declared.computed_by == "later" and not is_judged(measure):
+        yield Finding("refused", f"{field}.measure", f"{measure} is declared, and nothing computes it yet")
+    if is_judged(measure):
+        yield from _judge(measure, given, field)
+    if read != "figure" and declared.aggregation == "set":
+        yield Finding("refused", f"{field}.measure", f"{measure} is one figure of all questions, no mean over them",
+                      "demand a measure that has a value for each question")  # fmt: skip
+    elif read == "mean" and not declared.bounded:
+        yield Finding("refused", f"{field}.measure", f"{measure} has no greatest value, so there is no bound",
+                      "set a budget: [[policy.budgets]]")  # fmt: skip
+    yield from _cutoff(measure, given, field, step)
+    places = given.places.get(str(measure))
+    if places and step is not None and step.partition("#")[0] not in places:
+        close = difflib.get_close_matches(step, [one for one in places if one], n=1, cutoff=0.5)
+        named = ", ".join(one or "the whole question" for one in places)
+        hint = f"did you mean {close[0]!r}?" if close else f"it was taken at {named}"
+        yield Finding("refused", f"{field}.step", f"{measure} is not taken at {step}", hint)
+    if places and step is None and len(places) > 1:
+        named = ", ".join(one or "the whole question" for one in places)
+        yield Finding("refused", f"{field}.step", f"{measure} is taken at several steps", f"name one of: {named}")
+
+
+def _judge(measure: Measure, given: Given, field: str) -> Iterator[Finding]:
+    judge = dict(measure.params).get("by")
+    if judge is None:
+        yield Finding("refused", f"{field}.measure", f"{measure} does not say by which judge",
+                      f"as in {measure.name}(by=NAME)")  # fmt: skip
+    elif judge not in given.calibrated:
+        yield Finding(
+            "refused",
+            f"{field}.measure",
+            f"judge {judge} has no calibration record, so what it says satisfies no rule",
+            "hold it against labels of people first, or demand a measure that needs no judge",
+        )
+
+
+def _cutoff(measure: Measure, given: Given, field: str, step: str | None) -> Iterator[Finding]:
+    cut = measure.cutoff
+    if cut is None:
+        return
+    if cut > given.top_k:
+        yield Finding("refused", f"{field}.measure", f"@{cut} is above the {given.top_k} that the system is asked for",
+                      "lower the cut-off, or raise [run] top_k")  # fmt: skip
+    elif given.received is not None and step in LAST and cut > given.received:
+        yield Finding("refused", f"{field}.measure", f"@{cut} is above the {given.received} that generation receives",
+                      "lower the cut-off, or name the step before as the list of candidates")  # fmt: skip
+
+
+def population(given: Given, row: Any, field: str) -> Iterator[Finding]:
+    """Whether the benchmark has questions of a rule's class, slice and risk."""
+    part = Part(row.class_, getattr(row, "slice", None), getattr(row, "risk", None))
+    if any(part.has(one) for one in given.cases):
+        return
+    slices = sorted({one for case in given.cases for one in case.slice})
+    if part.slice is not None and part.slice not in slices:
+        close = difflib.get_close_matches(part.slice, slices, n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]!r}?" if close else f"slices: {', '.join(slices[:10]) or 'none'}"
+        yield Finding("refused", f"{field}.slice", f"no question is in slice {part.slice!r}", hint)
+        return
+    words = [one for one in (part.class_, part.slice, f"risk={part.risk}" if part.risk else None) if one]
+    key = "risk" if part.risk else "slice" if part.slice else "class"
+    yield Finding("refused", f"{field}.{key}", f"the benchmark has no question that is {', '.join(words)}",
+                  "`ragassay benchmark check` counts them")  # fmt: skip
+
+
+def demand(row: Any, within: tuple[float, float] | None, field: str) -> Iterator[Finding]:
+    """Whether a threshold can be broken and can be fulfilled."""
+    least, greatest = within or (0.0, float("inf"))
+    for key, floor in (("at_least", True), ("at_most", False)):
+        value = getattr(row, key, None)
+        if value is None:
+            continue
+        if (value <= least + TOLERANCE) if floor else (value >= greatest - TOLERANCE):
+            yield Finding("refused", f"{field}.{key}", f"nothing could break {key} = {value:g}: values lie in "
+                          f"[{least:g}, {greatest:g}]")  # fmt: skip
+        elif (value > greatest + TOLERANCE) if floor else (value < least - TOLERANCE):
+            yield Finding("refused", f"{field}.{key}", f"nothing could fulfil {key} = {value:g}: values lie in "
+                          f"[{least:g}, {greatest:g}]")  # fmt: skip
+    margin = getattr(row, "margin", None)
+    if margin is not None and within is not None and margin >= greatest - least - TOLERANCE:
+        yield Finding("refused", f"{field}.margin", f"nothing could break margin = {margin:g}: differences lie in "
+                      f"[{least - greatest:g}, {greatest - least:g}]")  # fmt: skip
+
+
+def check_rule(policy: Policy, rule: Rule, given: Given, field: str, *, fixed: bool = False) -> Iterator[Finding]:
+    """Everything about one rule; `fixed`: its place is the key itself."""
+    found = [*measure_of(rule.measure, given, field, read="mean", step=rule.step), *population(given, rule, field)]
+    measure = given.spelled(rule.measure)
+    within = range_of(measure.declared)
+    found += demand(rule, within, field)
+    if (rule.zero or rule.margin is not None) and measure.declared.direction == "none":
+        found.append(Finding("refused", f"{field}.measure", f"neither more nor less of {measure.name} is better"))
+    if rule.margin is not None and measure.declared.stage == "retrieval" and given.completeness != "complete":
+        found += _judged(given, field)
+    if not any(one.level == "refused" for one in found) and within is not None:
+        found += _too_small(policy, rule, measure, within, given, field)
+    for one in found:
+        yield Finding(one.level, field, one.message, one.hint) if fixed else one
+
+
+def _judged(given: Given, field: str) -> Iterator[Finding]:
+    if not any(one.partition("@")[0].partition("(")[0] == "judged" for one in given.measured):
+        yield Finding(
+            "refused", f"{field}.margin", "two arms of which nobody knows how much was judged are never told apart",
+            'add "judged@10" to [scoring] measures, or label every document (completeness = "complete")',
+        )  # fmt: skip
+
+
+def _too_small(
+    policy: Policy, rule: Rule, measure: Measure, within: tuple[float, float], given: Given, field: str
+) -> Iterator[Finding]:
+    some = False
+    for class_ in classes_of(measure, rule.class_):
+        part = Part(class_, rule.slice, rule.risk)
+        own = given.members(measure, [one for one in given.cases if part.has(one)])
+        if not own:
+            continue
+        some = True
+        if rule.margin is not None:
+            yield from _margin(policy, rule.margin, within, own, str(class_), field)
+        elif not rule.zero:
+            floor = rule.at_least is not None
+            threshold = rule.at_least if rule.at_least is not None else rule.at_most or 0.0
+            yield from ever_passes(policy.alpha, threshold, within, own, str(class_), field, floor=floor)
+    if not some:
+        yield Finding("refused", f"{field}.measure", f"no question of the benchmark can have a value of {measure}")
+
+
+def ever_passes(
+    alpha: float, threshold: float, within: tuple[float, float], own: Sequence[Case], what: str, field: str, *,
+    floor: bool,
+) -> Iterator[Finding]:  # fmt: skip
+    """Whether a bound clears the threshold if every question has the best value."""
+    best = np.full(len(own), within[1] if floor else within[0])
+    ends = ends_of(best, best, within, alpha, [one.cluster for one in own])
+    if clears(ends.low, threshold) if floor else clears(threshold, ends.high):
+        return
+    needed = best_passes_from(threshold, within, alpha, floor=floor)
+    more = f"at least {needed:,} are needed, all with the best value" if needed else "no number would be enough"
+    yield Finding(
+        "refused", field,
+        f"{many(len(own), 'question')} of {what} ({ends.clusters:,} independent) can never pass: {more}",
+        "add questions, lower the demand, or name questions under [[policy.must_hold]]",
+    )  # fmt: skip
+
+
+def _margin(
+    policy: Policy, margin: float, within: tuple[float, float], own: Sequence[Case], what: str, field: str
+) -> Iterator[Finding]:
+    reach = within[1] - within[0]
+
+    def passes(n: int, value: float) -> bool:
+        lows = np.full(n, value)
+        return ends_of(lows, lows, (-reach, reach), policy.alpha, range(n)).low > -margin + TOLERANCE
+
+    groups = len({one.cluster for one in own})
+    if not passes(groups, reach):
+        yield Finding("refused", f"{field}.margin", f"{many(groups, 'independent question')} of {what} can never pass",
+                      "add questions, or widen the margin")  # fmt: skip
+    elif not passes(groups, 0.0):
+        needed = least_n(lambda n: passes(n, 0.0), MOST_SEARCHED)
+        size = f"{needed:,} are" if needed else f"more than {MOST_SEARCHED:,} are"
+        told = f"{many(groups, 'independent question')} of {what} cannot show that two equal systems are equal"
+        hint = "add questions, or widen the margin"
+        yield Finding("warning", f"{field}.margin", f"{told}: {size} needed", hint)
+
+
+def check_must_hold(rule: MustHold, given: Given, field: str) -> Iterator[Finding]:
+    """Everything about questions that must hold."""
+    yield from measure_of(rule.measure, given, field, read="question", step=rule.step)
+    yield from demand(rule, range_of(given.spelled(rule.measure).declared), field)
+    known = {str(one.query_id) for one in given.cases}
+    for number, name in enumerate(rule.cases):
+        if name not in known:
+            close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.5)
+            yield Finding("refused", f"{field}.cases", f"there is no question {name!r} (place {number})",
+                          f"did you mean {close[0]!r}?" if close else "")  # fmt: skip
+    if not rule.cases and not any(one.must_hold for one in given.cases):
+        yield Finding("refused", f"{field}.cases", "no question is marked must_hold, and none is named",
+                      'name them: cases = ["..."], or mark them in the questions\' file')  # fmt: skip
+
+
+def check_need(need: Need, given: Given, field: str) -> Iterator[Finding]:
+    """Everything about what one question needs."""
+    yield from measure_of(need.measure, given, field, read="question", step=need.step)
+    yield from population(given, need, field)
+    yield from demand(need, range_of(given.spelled(need.measure).declared), field)
+
+
+def check_verdicts(policy: Policy, floor: Verdicts, given: Given, field: str) -> Iterator[Finding]:
+    """Everything about a floor on the share of good questions."""
+    found = [*population(given, floor, field), *demand(floor, (0.0, 1.0), field)]
+    yield from found
+    for class_ in [floor.class_] if floor.class_ else CLASSES:
+        own = [one for one in given.cases if Part(class_, floor.slice, floor.risk).has(one)]
+        if own and not found:
+            yield from ever_passes(policy.alpha, floor.at_least, (0.0, 1.0), own, str(class_), field, floor=True)
+
+
+def check_budget(policy: Policy, budget: Budget, given: Given, field: str) -> Iterator[Finding]:
+    """Everything about one budget."""
+    found = [*measure_of(budget.measure, given, field, read="figure"), *population(given, budget, field)]
+    measure = given.spelled(budget.measure)
+    within = range_of(measure.declared)
+    if budget.statistic == "share" and within != (0.0, 1.0):
+        found.append(Finding("refused", f"{field}.statistic", f"{measure} is no share", 'as of error_rate; or "p95"'))
+    if within is not None:
+        found += demand(budget, within, field)
+    yield from found
+    if any(one.level == "refused" for one in found) or budget.sample:
+        return
+    own = [one for one in given.cases if Part(budget.class_).has(one)]
+    allowed = budget.at_most if budget.statistic == "share" else float(1 - QUANTILES[budget.statistic])
+    for one in ever_passes(policy.alpha, allowed, (0.0, 1.0), own, "this budget", field, floor=False):
+        yield Finding(one.level, one.field, one.message, "add questions, or sample = true: about these questions only")

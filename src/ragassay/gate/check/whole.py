@@ -1,0 +1,123 @@
+"""All findings on one policy: each rule by itself, then what they leave out together. Reads no trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ragassay.gate.check.model import Finding, Given
+from ragassay.gate.check.one import check_budget, check_must_hold, check_need, check_rule, check_verdicts, measure_of
+from ragassay.gate.refusals import rules_of
+from ragassay.records.policy import Policy, Rule
+
+FEW = frozenset({"rr", "hit"})
+"""Measures that one found passage satisfies."""
+
+
+def check(policy: Policy, given: Given) -> list[Finding]:
+    """What is wrong with a policy on these questions and measures; `refused` findings first.
+
+    Refused: nothing is demanded; a measure that is not scored or cannot be read by that rule; questions that the
+    benchmark does not have; a demand that nothing could break or fulfil; too few questions to ever pass; a cut-off
+    above what generation receives; rr or hit as the only measure of multi_hop; a judge without calibration.
+    """
+    found = [*_rules(policy, given), *_whole(policy, given)]
+    return sorted(found, key=lambda one: one.level != "refused")
+
+
+def _rules(policy: Policy, given: Given) -> Iterator[Finding]:
+    for number, rule in enumerate(policy.rules):
+        yield from check_rule(policy, rule, given, f"policy.rules[{number}]")
+    for rule in rules_of(policy.refusal):
+        key = "abstention_at_least" if rule.at_least is not None else "false_refusal_at_most"
+        yield from check_rule(policy, rule, given, f"policy.refusal.{key}", fixed=True)
+    for number, must in enumerate(policy.must_hold):
+        yield from check_must_hold(must, given, f"policy.must_hold[{number}]")
+    for number, budget in enumerate(policy.budgets):
+        yield from check_budget(policy, budget, given, f"policy.budgets[{number}]")
+    for number, need in enumerate(policy.needs):
+        yield from check_need(need, given, f"policy.needs[{number}]")
+    for number, floor in enumerate(policy.verdicts):
+        yield from check_verdicts(policy, floor, given, f"policy.verdicts[{number}]")
+    if policy.review is not None:
+        yield from measure_of(policy.review.measure, given, "policy.review", read="mean", step=policy.review.step)
+
+
+def _whole(policy: Policy, given: Given) -> Iterator[Finding]:
+    if not policy.demands:
+        hint = "add [[policy.rules]] or [[policy.must_hold]]: without rules nothing can pass"
+        yield Finding("refused", "policy", "the policy demands nothing", hint)
+    yield from _multi_hop(policy, given)
+    yield from _outcome(policy, given)
+    yield from _bands(policy, given)
+    yield from _silence(policy, given)
+
+
+def _multi_hop(policy: Policy, given: Given) -> Iterator[Finding]:
+    if not any(one.class_ == "multi_hop" for one in given.cases):
+        return
+    about = [
+        (number, rule)
+        for number, rule in enumerate(policy.rules)
+        if rule.class_ in (None, "multi_hop") and _stage(rule, given) in ("retrieval", "facts", "context")
+    ]
+    names = {given.spelled(rule.measure).name for _, rule in about}
+    if names and names <= FEW:
+        yield Finding(
+            "refused",
+            f"policy.rules[{about[0][0]}].measure",
+            f"{' and '.join(sorted(names))} as the only measure of multi_hop: one passage of several satisfies it",
+            "add fact_coverage or recall for multi_hop",
+        )
+
+
+def _stage(rule: Rule, given: Given) -> str:
+    return given.spelled(rule.measure).declared.stage
+
+
+def _outcome(policy: Policy, given: Given) -> Iterator[Finding]:
+    wants = {
+        "policy.verdicts": bool(policy.verdicts),
+        "policy.needs": bool(policy.needs),
+        "policy.bands": bool(policy.bands),
+        "policy.refusal.text": policy.refusal is not None and policy.refusal.text is not None,
+    }
+    field = next((name for name, wanted in wants.items() if wanted), None)
+    if field is not None and "outcome" not in given.measured:
+        yield Finding("refused", field, "the scoring lacks outcome, by which it is told who declined",
+                      'add "outcome" to [scoring] measures')  # fmt: skip
+
+
+def _bands(policy: Policy, given: Given) -> Iterator[Finding]:
+    present = {one.risk for one in given.cases}
+    for risk in policy.bands:
+        field = f"policy.bands.{risk}"
+        if risk not in present:
+            yield Finding("refused", field, f"no question has risk {risk}", "label questions with it, or take it out")
+    needs = [one for one in policy.needs if one.risk in (None, "high")]
+    if "high" in policy.bands and not needs:
+        yield Finding(
+            "refused",
+            "policy.bands.high",
+            "high risk is strong support or declining, and no need says what support is",
+            'add [[policy.needs]] with risk = "high", such as measure = "survival", at_least = 1.0',
+        )
+    unread = sorted(str(one) for one in present - set(policy.bands) if one is not None)
+    if policy.bands and unread:
+        yield Finding("warning", "policy.bands", f"questions of risk {', '.join(unread)} have no band")
+
+
+def _silence(policy: Policy, given: Given) -> Iterator[Finding]:
+    """Measures of answers leave out questions that were declined, and so can be raised by declining."""
+    of_answers = [number for number, rule in enumerate(policy.rules) if _stage(rule, given) in ("answer", "grounding")]
+    names = {given.spelled(one.measure).name for one in policy.rules}
+    refusal = policy.refusal is not None and policy.refusal.false_refusal_at_most is not None
+    if of_answers and "false_refusal" not in names and not refusal:
+        yield Finding(
+            "warning",
+            f"policy.rules[{of_answers[0]}].measure",
+            "it is about answers only, so declining hard questions raises it, and nothing limits declining",
+            "add [policy.refusal] false_refusal_at_most",
+        )
+    quality = [one for one in policy.rules if _stage(one, given) not in ("runtime", "refusal")]
+    if policy.demands and not (quality or policy.must_hold or policy.verdicts):
+        yield Finding("warning", "policy.rules", "no rule reads whether evidence was found or the answer is right")

@@ -1,0 +1,171 @@
+"""A policy from TOML: a file of its own or `[policy]` of the settings, read strictly. Checks no run against it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ragassay.errors import RagassayError, UsageError
+from ragassay.measures import parse
+from ragassay.records.base import Record
+from ragassay.records.canonical import parse_value
+from ragassay.records.policy import Policy
+from ragassay.records.toml_file import read_toml
+
+HINT = "docs/gate.md shows every key"
+MOST_RULES = 1_000
+LISTS = ("rules", "must_hold", "budgets", "needs", "verdicts")
+
+
+def read_policy(path: Path) -> Policy:
+    """The policy in a TOML file, under `[policy]`; UsageError names file, line and field.
+
+    The file may be one of settings: other sections than `[policy]` are not read.
+    """
+    text, loaded = read_toml(path, what="a policy", absent=f"a policy stands under [policy]; {HINT}")
+    table = loaded.get("policy")
+    if not isinstance(table, dict):
+        raise UsageError("there is no [policy]", file=str(path), field="policy", hint=HINT)
+    if "file" in table:
+        raise UsageError(
+            "this [policy] names another file",
+            file=str(path),
+            field="policy.file",
+            hint=f"name {table['file']!r} itself",
+        )
+    return policy_of(table, text, path)
+
+
+def policy_of(table: Mapping[str, Any], text: str = "", path: Path | None = None) -> Policy:
+    """The policy that the values of `[policy]` mean; UsageError names the field, and file and line where given."""
+    try:
+        made = _spelled(parse_value(Policy, _plain(dict(table))))
+        _check_names(made)
+    except RagassayError as error:
+        field = ".".join(part for part in ("policy", error.field) if part)
+        hint = HINT if not error.hint or "ragassay schema" in error.hint else error.hint
+        line = line_of(text, field, error.message) if text else None
+        file = "" if path is None else str(path)
+        raise UsageError(error.message, file=file, line=line, field=field, hint=hint) from None
+    return made
+
+
+def _spelled(policy: Policy) -> Policy:
+    """The same with canonical spellings of all measures."""
+    changed: dict[str, Any] = {}
+    for name in LISTS:
+        rows: tuple[Any, ...] = getattr(policy, name)
+        if len(rows) > MOST_RULES:
+            raise UsageError(f"{len(rows):,} of them; {MOST_RULES:,} at most", field=name, hint=HINT)
+        if name != "verdicts":
+            changed[name] = tuple(_one(row, f"{name}[{number}]") for number, row in enumerate(rows))
+    if policy.review is not None:
+        changed["review"] = _one(policy.review, "review")
+    return msgspec.structs.replace(policy, **changed)
+
+
+def _one(row: Any, field: str) -> Any:
+    try:
+        return msgspec.structs.replace(row, measure=str(parse(row.measure)))
+    except UsageError as error:
+        error.field = f"{field}.measure"
+        raise
+
+
+def _check_names(policy: Policy) -> None:
+    """Names that people gave are different, so that a result can be told from the others."""
+    named = [(f"{field}[{number}].name", one.name) for field, number, one in rows_of(policy) if one.name is not None]
+    counted = Counter(name for _, name in named)
+    for field, name in named:
+        if counted[name] > 1:
+            raise UsageError(f"{name!r} is the name of {counted[name]} rules", field=field, hint="name them apart")
+
+
+def rows_of(policy: Policy) -> Iterator[tuple[str, int, Any]]:
+    """(list, place in it, rule) of all rules that may have a name."""
+    for field in ("rules", "must_hold", "budgets", "verdicts"):
+        for number, one in enumerate(getattr(policy, field)):
+            yield field, number, one
+
+
+def _plain(value: Any) -> Any:
+    """TOML's dates as text, which is how records hold them."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def line_of(text: str, field: str, message: str = "") -> int | None:
+    """The line on which `policy.rules[1].at_least` is set, or which holds the unknown key that a message quotes.
+
+    Where there is none, the heading of the nearest table above it.
+    """
+    unknown = re.search(r"unknown field '([^']+)'", message)
+    wanted = [*_parts(field), *([(unknown[1], None)] if unknown else [])]
+    seen: Counter[str] = Counter()
+    section: list[tuple[str, int | None]] = []
+    best: tuple[int, int] | None = None
+    for number, line in enumerate(text.split("\n"), 1):
+        header = re.match(r"\s*(\[\[?)\s*([\w.\-\"]+)\s*\]\]?", line)
+        if header:
+            name = header[2]
+            place = seen[name] if header[1] == "[[" else None
+            seen[name] += 1
+            section = [(part, None) for part in name.split(".")]
+            section[-1] = (section[-1][0], place)
+            if _same(section, wanted[: len(section)]) and (best is None or best[0] <= len(section)):
+                best = (len(section), number)
+            continue
+        key = re.match(r"\s*[\"']?([\w\-.]+)[\"']?\s*=", line)
+        if key:
+            full = [*section, *((part, None) for part in key[1].split("."))]
+            if _same(full, wanted):
+                return number
+            if _same(full, wanted[: len(full)]) and (best is None or best[0] < len(full)):
+                best = (len(full), number)
+    return best[1] if best else None
+
+
+def _parts(field: str) -> list[tuple[str, int | None]]:
+    found = re.findall(r"([^.\[\]]+)(?:\[(\d+)\])?", field)
+    return [(name, int(number) if number else None) for name, number in found]
+
+
+def _same(section: list[tuple[str, int | None]], wanted: list[tuple[str, int | None]]) -> bool:
+    """Equal names; a place counts where both say one."""
+    return len(section) == len(wanted) and all(
+        name == other and (place is None or at is None or place == at)
+        for (name, place), (other, at) in zip(section, wanted, strict=True)
+    )
+
+
+def label_of(row: Record) -> str:
+    """What a rule is called where it has no name: its measure, place, population and demand."""
+    given = {name: getattr(row, name) for name in row.__struct_fields__}
+    if given.get("name"):
+        return str(given["name"])
+    words = [str(given["measure"]) if "measure" in given else "share of good questions"]
+    if given.get("statistic"):
+        words[0] = f"{given['statistic']} of {words[0]}"
+    if given.get("step"):
+        words.append(f"at {given['step']}")
+    people = [
+        f"risk {given[one]}" if one == "risk" else str(given[one])
+        for one in ("class_", "slice", "risk")
+        if given.get(one)
+    ]
+    if people:
+        words.append(f"of {', '.join(people)}")
+    if given.get("cases"):
+        cases = given["cases"]
+        words.append(f"of {', '.join(cases[:3])}{' and others' if len(cases) > 3 else ''}")
+    said = {"at_least": "at least", "at_most": "at most", "margin": "margin"}
+    demands = [f"{word} {given[key]:g}" for key, word in said.items() if given.get(key) is not None]
+    return (" ".join(words) + ": " + (demands[0] if demands else "not one"))[:512]

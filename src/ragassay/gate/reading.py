@@ -1,0 +1,228 @@
+"""What a rule reads: each question's value with its best and worst, over one population and place. Decides nothing."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.gate.evidence import Evidence
+from ragassay.measures import Declaration, Measure
+from ragassay.records.case import Case, CaseClass
+from ragassay.records.policy import Risk
+from ragassay.records.score import CLASS_ORDER, Population, PopulationClass, Status
+from ragassay.score.estimates import ACROSS
+from ragassay.score.fill import LIMITED
+from ragassay.score.summary import Summary, summarise
+
+CLASSES: tuple[PopulationClass, ...] = tuple(one for one in CLASS_ORDER if one != "answerability")
+"""Of questions; `answerability` stands for all of them, in measures that compare both kinds."""
+
+
+def classes_of(measure: Measure, class_: CaseClass | None) -> tuple[PopulationClass, ...]:
+    """The classes over which a rule reads a measure: its own, or each; what compares classes is read over all."""
+    if measure.name in ACROSS:
+        return ("answerability",)
+    return (class_,) if class_ else CLASSES
+
+
+class Part(NamedTuple):
+    """The questions that a rule is about."""
+
+    class_: PopulationClass | None
+    slice: str | None = None
+    risk: Risk | None = None
+
+    @property
+    def population(self) -> Population | None:
+        """As results name it; absent for all questions."""
+        if self.class_ is None:
+            return None
+        words = [one for one in (self.slice, f"risk={self.risk}" if self.risk else None) if one]
+        return Population(class_=self.class_, slice=", ".join(words) or None)
+
+    def has(self, case: Case) -> bool:
+        """Whether a case is one of them."""
+        return (
+            (self.class_ in (None, "answerability") or (case.class_ or "answerable") == self.class_)
+            and (self.slice is None or self.slice in case.slice or self.slice == f"risk={case.risk}")
+            and (self.risk is None or case.risk == self.risk)
+        )
+
+
+class Line(NamedTuple):
+    """One question under one measure; repeats are averaged inside it."""
+
+    query_id: str
+    cluster: str
+    status: Status
+    value: float | None
+    low: float
+    """The worst and the best that it could be, whatever is not known; both the value where all is."""
+    high: float
+
+
+class Column(NamedTuple):
+    """One measure at one place over one part of the questions."""
+
+    measure: Measure
+    step: str | None
+    within: tuple[float, float]
+    lines: tuple[Line, ...]
+    """Questions that have, or could have, a value; in the order of the benchmark."""
+    counts: dict[Status, int]
+    """Over all questions of the part that the measure is about, those without any possible value among them."""
+
+    @property
+    def attempted(self) -> int:
+        """Questions that were asked."""
+        return sum(self.counts.values())
+
+    @property
+    def lows(self) -> NDArray[np.float64]:
+        """The worst of each line."""
+        return np.array([one.low for one in self.lines], np.float64)
+
+    @property
+    def highs(self) -> NDArray[np.float64]:
+        """The best of each line."""
+        return np.array([one.high for one in self.lines], np.float64)
+
+    @property
+    def value(self) -> float | None:
+        """Mean over the questions that have a value."""
+        return mean_of(one.value for one in self.lines)
+
+    @property
+    def clusters(self) -> list[str]:
+        """Which lines are not independent."""
+        return [one.cluster for one in self.lines]
+
+
+class NoColumn(NamedTuple):
+    """Why there is nothing to read: a code, and what to say."""
+
+    reason: str
+    told: str
+
+
+def mean_of(values: Iterable[float | None]) -> float | None:
+    """The mean of those that are there; None for none."""
+    known = [one for one in values if one is not None]
+    return math.fsum(known) / len(known) if known else None
+
+
+def place_of(evidence: Evidence, measure: Measure, step: str | None) -> str | NoColumn | None:
+    """Where a measure is read: the step that is named, else the only place where it was taken."""
+    places = evidence.observed.places.get(str(measure))
+    if places is None:
+        measured = sorted(evidence.observed.places)
+        return NoColumn(
+            "measure_missing", f"{measure} was not measured; there is {', '.join(measured[:8]) or 'nothing'}"
+        )
+    named = ", ".join(one or "the whole question" for one in places)
+    if step is not None:
+        if step in places:
+            return step
+        if evidence.observed.at(str(measure), step):
+            return step
+        return NoColumn("step_missing", f"{measure} was not taken at {step}, but at {named}")
+    if len(places) > 1:
+        return NoColumn("step_not_named", f"{measure} was taken at {named}: the rule must name one of them as its step")
+    return places[0]
+
+
+def range_of(declared: Declaration) -> tuple[float, float] | None:
+    """Least and greatest value of a measure; None where it has no greatest."""
+    return None if declared.high is None else (declared.low, declared.high)
+
+
+def column(evidence: Evidence, spelled: str, step: str | None, part: Part) -> Column | NoColumn:
+    """The lines of a measure over a part of the questions; NoColumn says why there are none.
+
+    A question that is undefined for every repeat has no line: it is outside of the population. One that is missing or
+    failed has a line from the least to the greatest value.
+    """
+    measure = evidence.spelled(spelled)
+    place = place_of(evidence, measure, step)
+    if isinstance(place, NoColumn):
+        return place
+    if measure.declared.aggregation == "set":
+        return NoColumn("figure_of_a_set", f"{measure} is one figure of all questions and has no value of one question")
+    within = range_of(measure.declared)
+    if within is None:
+        return NoColumn(
+            "unbounded_measure", f"{measure} has no greatest value, so there is no bound: set a budget instead"
+        )
+    rows = evidence.observed.at(str(measure), place)
+    own = [one for one in evidence.cases if part.has(one)]
+    if measure.name in LIMITED:
+        own = [one for one in own if one.query_id in rows]
+    lines, counts = [], Counter[Status]()
+    for case in own:
+        made = summarise(rows.get(case.query_id, ()), *within)
+        counts[made.status] += 1
+        line = _line(case, made, within)
+        if line is not None:
+            lines.append(line)
+    return Column(measure, place, within, tuple(lines), dict(counts))
+
+
+def _line(case: Case, made: Summary, within: tuple[float, float]) -> Line | None:
+    if made.status == "undefined":
+        return None
+    low = within[0] if made.low is None else made.low
+    high = within[1] if made.high is None else made.high
+    value = made.value if made.status == "value" else None
+    return Line(case.query_id, case.cluster, made.status, value, min(max(low, within[0]), within[1]),
+                min(max(high, within[0]), within[1]))  # fmt: skip
+
+
+class PairLine(NamedTuple):
+    """One question of both arms: candidate less baseline, positive where the candidate is better."""
+
+    query_id: str
+    cluster: str
+    status: Status
+    value: float | None
+    low: float
+    high: float
+
+
+def paired(
+    candidate: Column, baseline: Column, cases: Sequence[Case]
+) -> tuple[tuple[PairLine, ...], dict[Status, int]]:
+    """Differences in the measure's better direction, with what is not known at its worst and best.
+
+    A question that has a line in one arm only (the other could not have a value, as when it declined) stays, with the
+    whole range on that side: declining to answer is no way to be left out of a comparison.
+    """
+    sign = -1.0 if candidate.measure.declared.direction == "lower" else 1.0
+    ours = {one.query_id: one for one in candidate.lines}
+    theirs = {one.query_id: one for one in baseline.lines}
+    least, greatest = candidate.within
+    made: list[PairLine] = []
+    for case in cases:
+        one, other = ours.get(case.query_id), theirs.get(case.query_id)
+        if one is None and other is None:
+            continue
+        low, high = (one.low, one.high) if one else (least, greatest)
+        low_b, high_b = (other.low, other.high) if other else (least, greatest)
+        ends = sorted((sign * (low - high_b), sign * (high - low_b)))
+        values = (one.value if one else None, other.value if other else None)
+        known = values[0] is not None and values[1] is not None
+        value = sign * (values[0] - values[1]) if values[0] is not None and values[1] is not None else None
+        status: Status = "value" if known else _worse(one, other)
+        made.append(PairLine(case.query_id, case.cluster, status, value, ends[0], ends[1]))
+    counts: Counter[Status] = Counter(one.status for one in made)
+    counts["undefined"] += max(candidate.attempted, baseline.attempted) - len(made)
+    return tuple(made), {key: count for key, count in counts.items() if count}
+
+
+def _worse(one: Line | None, other: Line | None) -> Status:
+    found = {line.status for line in (one, other) if line is not None and line.status != "value"}
+    return "error" if "error" in found else "missing"

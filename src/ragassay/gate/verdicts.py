@@ -1,0 +1,260 @@
+"""The verdict of each question: the conjunction of what its class and risk need, never an average. Pools no classes."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ragassay.gate.bounds import TOLERANCE, clears, ends_of, scaled_n
+from ragassay.gate.evidence import Evidence
+from ragassay.gate.judges import uncalibrated
+from ragassay.gate.must_hold import holding
+from ragassay.gate.policy_file import label_of
+from ragassay.gate.reading import CLASSES, NoColumn, Part, place_of
+from ragassay.gate.results import number, result
+from ragassay.records.case import REFUSING, Case, CaseClass, Outcome
+from ragassay.records.decision import QuestionVerdict, RuleResult, VerdictShare
+from ragassay.records.policy import Band, Need, Policy, Risk, Verdicts
+from ragassay.records.score import Observation
+from ragassay.records.trace import TraceContent
+from ragassay.score.answer import ANSWERING
+from ragassay.score.labels import Labels
+from ragassay.score.population import OUTSIDE
+from ragassay.score.world import World
+from ragassay.store import Store
+
+Said = Literal["good", "bad", "review", "open"]
+DOUBT: dict[Risk | None, Said] = {"high": "bad", "moderate": "review", "low": "open", None: "open"}
+"""What a question is that cannot be told, by its risk."""
+NO_BAND = Band()
+BY_LABELS = OUTSIDE | {"nothing_to_answer"}
+"""Reasons for no value that lie in the labels, whatever the system did: then a need is not about the question."""
+
+
+class Near(NamedTuple):
+    """A need of one question that is near its threshold, on either side."""
+
+    measure: str
+    value: float
+    threshold: float
+    holds: bool
+
+
+class Question(NamedTuple):
+    """A question's verdict, and what it is near to."""
+
+    case: Case
+    verdict: QuestionVerdict
+    near: tuple[Near, ...]
+
+
+class _Place(NamedTuple):
+    """A need and where it is read; `rows` is None where it may not be read at all."""
+
+    need: Need
+    measure: str
+    rows: dict[str, list[Observation]] | None
+    reach: float
+
+
+def questions(store: Store, evidence: Evidence, policy: Policy, world: World) -> list[Question]:
+    """The verdict of every question, in the order of the benchmark.
+
+    good: the outcome is allowed and every need holds, in every repeat. bad: one does not. Where that is not known, the
+    risk band says what doubt is: bad, review or open.
+    """
+    places = [_place(store, evidence, one) for one in policy.needs]
+    traces: dict[str, list[TraceContent]] = defaultdict(list)
+    for content in evidence.contents:
+        traces[content.query_id].append(content)
+    outcomes = evidence.observed.at("outcome", None)
+    made = []
+    for case in evidence.cases:
+        expected = Labels(case, world).expected
+        own = _Own(case, policy, expected, outcomes.get(case.query_id, []), traces.get(case.query_id, []))
+        made.append(own.judge(places, evidence.subject.repeats))
+    return made
+
+
+def _place(store: Store, evidence: Evidence, need: Need) -> _Place:
+    measure = evidence.spelled(need.measure)
+    declared = measure.declared
+    reach = (declared.high - declared.low) if declared.high is not None else 0.0
+    place = place_of(evidence, measure, need.step)
+    if isinstance(place, NoColumn) or uncalibrated(store, evidence, measure) is not None:
+        return _Place(need, str(measure), None, reach)
+    return _Place(need, str(measure), evidence.observed.at(str(measure), place), reach)
+
+
+class _Own:
+    """One question while its verdict is made."""
+
+    def __init__(
+        self, case: Case, policy: Policy, expected: Sequence[Outcome], outcomes: Sequence[Observation],
+        traces: Sequence[TraceContent],
+    ) -> None:  # fmt: skip
+        self.case, self.policy, self.expected = case, policy, expected
+        self.band: Band = policy.bands.get(case.risk, NO_BAND) if case.risk else NO_BAND
+        self.outcomes, self.traces = outcomes, traces
+        self.bad: list[str] = []
+        self.doubt: list[str] = []
+        self.near: list[Near] = []
+
+    def judge(self, places: Sequence[_Place], repeats: int) -> Question:
+        """The verdict, from outcome, citations and needs."""
+        answered = self._outcome(repeats)
+        if self.band.citations:
+            self._citations(answered)
+        own = [one for one in places if self._is_about(one.need)]
+        read = [self._need(one, answered, repeats) for one in own]
+        if answered and own and not any(read):
+            self.doubt.append("no_need_could_be_read")
+        doubt: Said = self.band.doubt or DOUBT[self.case.risk]
+        said: Said = "bad" if self.bad else doubt if self.doubt else "good"
+        verdict = QuestionVerdict(
+            query_id=self.case.query_id,
+            class_=self.case.class_ or "answerable",
+            risk=self.case.risk,
+            verdict=said,
+            reasons=tuple(dict.fromkeys((*self.bad, *self.doubt))),
+        )
+        return Question(self.case, verdict, tuple(self.near))
+
+    def _is_about(self, need: Need) -> bool:
+        return need.class_ in (None, self.case.class_ or "answerable") and need.risk in (None, self.case.risk)
+
+    def _outcome(self, repeats: int) -> set[int]:
+        """Checks the outcome of every repeat; the repeats that are answers, or that may be."""
+        answered: set[int] = set()
+        seen: set[int] = set()
+        for row in self.outcomes:
+            seen.add(row.repeat)
+            if row.status != "value" or row.target is None:
+                self.doubt.append(f"outcome_{row.reason or 'unknown'}")
+                answered.add(row.repeat)
+                continue
+            if row.target in ANSWERING:
+                answered.add(row.repeat)
+            if not self.expected and not self.band.outcomes:
+                self.doubt.append("outcome_unlabelled")
+            elif not self.allows(row.target):
+                self.bad.append(f"outcome_{row.target}")
+        if missing := set(range(repeats)) - seen:
+            self.doubt.append("outcome_not_measured")
+            answered |= missing
+        return answered
+
+    def allows(self, outcome: str) -> bool:
+        """Whether the band and the question allow an outcome.
+
+        A band narrows what the question expects; and it may allow declining, or a part of an answer, where the question
+        expects a whole one.
+        """
+        band = self.band.outcomes
+        if not band:
+            return outcome in self.expected
+        wider = outcome in REFUSING or (outcome == "partial" and "answered" in self.expected)
+        return outcome in band and (outcome in self.expected or wider)
+
+    def _citations(self, answered: set[int]) -> None:
+        for content in self.traces:
+            if content.repeat in answered and content.answer is not None:
+                if content.answer.citations is None:
+                    self.doubt.append("citations_not_reported")
+                elif not content.answer.citations:
+                    self.bad.append("no_citation")
+
+    def _need(self, place: _Place, answered: set[int], repeats: int) -> bool:
+        """Reads one need; whether it was about this question at all."""
+        wanted = set(range(repeats)) if place.need.always else answered
+        if not wanted:
+            return True
+        if place.rows is None:
+            self.doubt.append(f"not_measured {place.measure}")
+            return True
+        rows = [one for one in place.rows.get(self.case.query_id, ()) if one.repeat in wanted]
+        if rows and all(one.status == "undefined" and one.reason in BY_LABELS for one in rows):
+            return False
+        status, holds = holding(rows, place.need, len(wanted))
+        if holds is None:
+            self.doubt.append(f"{status} {place.measure}")
+        elif not holds:
+            self.bad.append(f"need {place.measure}")
+        self._nearness(place, rows)
+        return True
+
+    def _nearness(self, place: _Place, rows: Sequence[Observation]) -> None:
+        need = place.need
+        threshold = need.at_least if need.at_least is not None else need.at_most
+        values = [one.value for one in rows if one.value is not None]
+        if threshold is None or not values or not place.reach:
+            return
+        worst = min(values) if need.at_least is not None else max(values)
+        if abs(worst - threshold) <= self.policy.near * place.reach + TOLERANCE:
+            holds = worst >= threshold - TOLERANCE if need.at_least is not None else worst <= threshold + TOLERANCE
+            self.near.append(Near(place.measure, worst, threshold, holds))
+
+
+def shares(found: Sequence[Question]) -> tuple[VerdictShare, ...]:
+    """How many questions of each class and risk have which verdict."""
+    counted: dict[tuple[CaseClass, Risk | None], Counter[str]] = defaultdict(Counter)
+    for one in found:
+        counted[one.verdict.class_, one.verdict.risk][one.verdict.verdict] += 1
+    order = ["high", "moderate", "low", None]
+    keys = sorted(counted, key=lambda key: (CLASSES.index(key[0]), order.index(key[1])))
+    return tuple(
+        VerdictShare(
+            class_=class_,
+            risk=risk,
+            questions=counted[class_, risk].total(),
+            good=counted[class_, risk]["good"],
+            bad=counted[class_, risk]["bad"],
+            review=counted[class_, risk]["review"],
+            open=counted[class_, risk]["open"],
+        )
+        for class_, risk in keys
+    )
+
+
+def read_verdicts(policy: Policy, found: Sequence[Question]) -> Iterator[RuleResult]:
+    """Floors on the share of good questions. Review and open may be good at best, and are not at worst."""
+    for rule in policy.verdicts:
+        some = False
+        for class_ in [rule.class_] if rule.class_ else CLASSES:
+            part = Part(class_, rule.slice, rule.risk)
+            own = [one for one in found if part.has(one.case)]
+            if own:
+                some = True
+                yield _floor(rule, part, own, policy.alpha)
+        if not some:
+            part = Part(rule.class_, rule.slice, rule.risk)
+            yield result(label_of(rule), "verdicts", rule.on_fail, None, "Nothing was read: no question is in it.",
+                         ["empty_population"], population=part.population)  # fmt: skip
+
+
+def _floor(rule: Verdicts, part: Part, own: Sequence[Question], alpha: float) -> RuleResult:
+    lows = np.array([float(one.verdict.verdict == "good") for one in own])
+    highs = np.array([float(one.verdict.verdict != "bad") for one in own])
+    ends = ends_of(lows, highs, (0.0, 1.0), alpha, [one.case.cluster for one in own])
+    held = True if clears(ends.low, rule.at_least) else False if not clears(ends.high, rule.at_least) else None
+    counts = Counter(one.verdict.verdict for one in own)
+    share = float(lows.mean())
+    needed = scaled_n(ends.clusters, share - ends.low, share - rule.at_least) if held is None else None
+    told = (
+        f"{counts['good']:,} of {len(own):,} questions are good, {counts['bad']:,} bad, {counts['review']:,} to be "
+        f"reviewed, {counts['open']:,} open; at least {number(ends.low)} are good, "
+        f"and {number(rule.at_least)} is demanded"
+    )
+    told += ": cannot tell." if held is None else "."
+    unsure = counts["open"] + counts["review"]
+    reasons = ["questions_open"] if unsure else []
+    reasons = ["threshold"] if held is False else [*reasons, "not_enough_questions"]
+    return result(
+        label_of(rule), "verdicts", rule.on_fail, held, told, reasons, population=part.population,
+        counts={"value": counts["good"] + counts["bad"], "missing": unsure}, value=share, bound=ends.low,
+        optimistic=ends.high, threshold=rule.at_least, method=ends.method, clusters=ends.clusters, needed=needed,
+        questions=[str(one.case.query_id) for one in own if one.verdict.verdict != "good"],
+    )  # fmt: skip

@@ -1,0 +1,66 @@
+"""Whether the baseline is worth beating: no class worse than the built-in system beyond the margin. Blames nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ragassay.gate.bounds import TOLERANCE
+from ragassay.gate.evidence import Evidence, check_alike, gather
+from ragassay.gate.reading import Column, NoColumn, Part, classes_of, column, mean_of, paired
+from ragassay.gate.results import number, result
+from ragassay.gate.rules import Arms
+from ragassay.records.base import Digest
+from ragassay.records.decision import RuleResult
+from ragassay.records.policy import Rule
+
+BUILT_IN = "reference"
+"""The adapter of the built-in BM25."""
+
+
+def read_weak_baseline(arms: Arms, reference: Digest | None) -> Iterator[RuleResult]:
+    """With a reference: each margin rule of the policy, baseline against reference, by class; a weak one is a review.
+
+    The baseline's exact configuration is stored, or it could not have been opened. Compared is the measured difference:
+    a baseline is weak on what was seen, not only where that is certain.
+    """
+    if reference is None:
+        return
+    label = "strength of the baseline"
+    if arms.baseline is None:
+        yield result(label, "evidence", "review", None, "There is no baseline to hold against it.", ["baseline_absent"])
+        return
+    built_in = gather(arms.store, reference, "reference")
+    check_alike(arms.baseline, built_in, arms.policy.variation)
+    if built_in.subject.system.adapter != BUILT_IN:
+        told = f"The reference is {built_in.subject.system.adapter}, not the built-in system."
+        yield result(label, "evidence", "review", None, told, ["not_built_in"])
+        return
+    rules = [one for one in arms.policy.rules if one.margin is not None]
+    found = [weak for rule in rules for weak in _weak(arms.baseline, built_in, rule)]
+    if not rules or found:
+        told = "; ".join(found) if found else "No rule has a margin to hold it by"
+        yield result(label, "evidence", "review", False if found else None, f"{told}.",
+                     ["weak_baseline" if found else "no_margin"])  # fmt: skip
+
+
+def _weak(baseline: Evidence, built_in: Evidence, rule: Rule) -> Iterator[str]:
+    for class_ in classes_of(baseline.spelled(rule.measure), rule.class_):
+        part = Part(class_, rule.slice, rule.risk)
+        ours = column(baseline, rule.measure, rule.step, part)
+        theirs = _there(built_in, rule, part)
+        if isinstance(ours, NoColumn) or isinstance(theirs, NoColumn):
+            continue
+        lines, _ = paired(ours, theirs, baseline.cases)
+        value = mean_of(one.value for one in lines)
+        if value is not None and value < -(rule.margin or 0.0) - TOLERANCE:
+            yield f"in {rule.measure} of {class_} the baseline is {number(-value)} worse than the built-in system"
+
+
+def _there(built_in: Evidence, rule: Rule, part: Part) -> Column | NoColumn:
+    """The built-in system names its steps in its own way: where it has not this one, its last list is read."""
+    read = column(built_in, rule.measure, rule.step, part)
+    if isinstance(read, NoColumn) and read.reason in ("step_missing", "step_not_named"):
+        places = [one for one in built_in.observed.places[str(built_in.spelled(rule.measure))] if one is not None]
+        last = [one for one in ("assemble", "dedup", "lexical") if one in places]
+        return column(built_in, rule.measure, last[0], part) if last else read
+    return read
