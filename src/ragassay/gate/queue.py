@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-import msgspec
-
 from ragassay.gate.bounds import TOLERANCE
 from ragassay.gate.decide import Decided
 from ragassay.gate.evidence import UNCONFIRMED
@@ -169,4 +167,4 @@ def _candidate(one: Queued, taken: set[str]) -> CaseLine:
     }
     if case.conversation is None:
         fields["paraphrase_of"] = case.paraphrase_of or case.query_id
-    return msgspec.convert(fields, CaseLine, from_attributes=True)
+    return CaseLine(**fields)

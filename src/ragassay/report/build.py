@@ -47,6 +47,7 @@ def build(material: Material) -> Scorecard:
         scores=material.scores,
         verdict=verdict(
             policy=material.policy,
+            decisions=material.decisions,
             asked=asked,
             traces=seen.traces,
             failures=seen.failures,

@@ -11,6 +11,7 @@ import ragassay.corpus
 from ragassay.errors import StoreError
 from ragassay.records.base import Digest, Record
 from ragassay.records.case import Benchmark, Case
+from ragassay.records.decision import Decision
 from ragassay.records.document import Corpus, Document, Passage, Segmentation
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
 from ragassay.records.score import Estimate, FactFate, Observation, ScoreTable, SurvivalRow
@@ -59,6 +60,8 @@ class Material:
     estimates: tuple[Estimate, ...]
     fates: Iterable[FactFate]
     survival: tuple[SurvivalRow, ...]
+    decisions: tuple[tuple[Decision, str], ...] = ()
+    """What gates decided on exactly this score table, each with the name of its policy."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Text digest -> text of items that are not passages."""
 
@@ -95,8 +98,17 @@ def load(store: Store, scores: Digest) -> Material:
         estimates=tuple(store.get_lines(Estimate, table.estimates)),
         fates=Stored(store, FactFate, table.fates),
         survival=tuple(store.get_lines(SurvivalRow, table.survival)),
+        decisions=tuple(decisions_on(store, scores)),
         texts={str(line["digest"]): str(line["text"]) for line in store.get_lines(dict, run.texts)},
     )
+
+
+def decisions_on(store: Store, scores: Digest) -> Iterator[tuple[Decision, str]]:
+    """The named decisions of a store on one score table, each with the name of its policy."""
+    for digest in dict.fromkeys(one.digest for one in store.refs("decision/")):
+        found = store.get_record(Decision, digest)
+        if found.candidate.scores == scores:
+            yield found, store.get_record(Policy, found.policy).name
 
 
 def documents_of(store: Store, protocol: Protocol) -> tuple[tuple[Document, ...], tuple[Passage, ...]]:

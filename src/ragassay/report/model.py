@@ -33,6 +33,8 @@ class Verdict(Sheet, frozen=True, kw_only=True):
 
     lead: str
     reasons: tuple[str, ...]
+    outcome: Literal["pass", "fail", "review", "inconclusive"] | None = None
+    """Of the decision; absent: no gate has decided."""
 
     @property
     def sentence(self) -> str:

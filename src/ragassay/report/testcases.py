@@ -7,7 +7,7 @@ from collections import Counter
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from ragassay.report.model import Question, RepeatView, Scorecard
+from ragassay.report.model import Question, RepeatView, Scorecard, Verdict
 from ragassay.report.trouble import Finding, find
 from ragassay.report.words import class_name, plain
 
@@ -30,9 +30,10 @@ def junit(card: Scorecard) -> str:
     """JUnit XML of every question.
 
     *error*: the system failed. *failure*: a required fact is not in the context, or the outcome is none of the expected
-    ones, or nothing relevant was found. *skipped*: it cannot be told, or nothing was measured; so is the case `gate`,
-    as long as no gate has decided. Above MOST_CASES or MOST_BYTES passed cases are left out first, and the property
-    `left out` says how many. Only characters that XML 1.0 allows; hidden ones are named.
+    ones, or nothing relevant was found. *skipped*: it cannot be told, or nothing was measured; so is the case `gate`
+    as long as no gate has decided, and it fails where one has and the decision is not pass. Above MOST_CASES or
+    MOST_BYTES passed cases are left out first, and the property `left out` says how many. Only characters that XML 1.0
+    allows; hidden ones are named.
     """
     cases = _cases(card)
     kept, left = _fitting(cases)
@@ -42,7 +43,7 @@ def junit(card: Scorecard) -> str:
         by_class.setdefault(one.class_, []).append(one)
     suites += [_suite(class_name(name), own) for name, own in by_class.items()]
     title = quoteattr(xml_text(f"{card.title} on {card.benchmark}"))
-    head = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name={title} {_counts(kept, gate=1)}>\n'
+    head = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name={title} {_counts(kept, gate=card.verdict)}>\n'
     return head + "".join(suites) + "</testsuites>\n"
 
 
@@ -75,7 +76,8 @@ def _inner(found: Finding, question: Question) -> str:
     message = quoteattr(xml_text(found.words))
     if kind == "skipped":
         return f"<skipped message={message}/>"
-    return f"<{kind} type={quoteattr(xml_text(found.kind))} message={message}>{escape(xml_text(question.query.text))}</{kind}>"
+    body = escape(xml_text(question.query.text))
+    return f"<{kind} type={quoteattr(xml_text(found.kind))} message={message}>{body}</{kind}>"
 
 
 def _fitting(cases: list[_Case]) -> tuple[list[_Case], int]:
@@ -101,9 +103,12 @@ def _gate(card: Scorecard, cases: int, left: int) -> str:
     lines = "".join(
         f"<property name={quoteattr(key)} value={quoteattr(value)}/>\n" for key, value in properties.items()
     )
-    case = f'<testcase classname="gate" name="gate"><skipped message={told}/></testcase>\n'
+    inner = {None: f"<skipped message={told}/>", "pass": ""}.get(
+        card.verdict.outcome, f'<failure type="{card.verdict.outcome}" message={told}/>'
+    )
+    case = f'<testcase classname="gate" name="gate">{inner}</testcase>\n'
     return (
-        f'<testsuite name="gate" tests="1" failures="0" errors="0" skipped="1">\n<properties>\n{lines}</properties>\n'
+        f'<testsuite name="gate" {_counts([], gate=card.verdict)}>\n<properties>\n{lines}</properties>\n'
         f"{case}<system-out>{escape(xml_text(card.verdict.sentence, 4_000))}</system-out>\n</testsuite>\n"
     )
 
@@ -113,12 +118,11 @@ def _suite(name: str, cases: list[_Case]) -> str:
     return f"<testsuite name={quoteattr(name)} {_counts(cases)}>\n{lines}</testsuite>\n"
 
 
-def _counts(cases: list[_Case], gate: int = 0) -> str:
+def _counts(cases: list[_Case], gate: Verdict | None = None) -> str:
     states = Counter(one.state for one in cases)
-    return (
-        f'tests="{len(cases) + gate}" failures="{states["bad"]}" errors="{states["failed"]}" '
-        f'skipped="{states["open"] + gate}"'
-    )
+    if gate is not None:
+        states["open" if gate.outcome is None else "good" if gate.outcome == "pass" else "bad"] += 1
+    return f'tests="{states.total()}" failures="{states["bad"]}" errors="{states["failed"]}" skipped="{states["open"]}"'
 
 
 def xml_text(text: str, most: int = 300) -> str:

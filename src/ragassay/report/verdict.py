@@ -1,15 +1,19 @@
-"""The verdict sentence, computed from counts. Decides nothing: there is no gate in this room."""
+"""The verdict sentence: what a gate decided, else what was found, computed from counts. Decides nothing itself."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from ragassay.records.decision import Decision, Result
 from ragassay.records.protocol import Policy
 from ragassay.records.score import Estimate
+from ragassay.report.decided import CALLS, WORST_FIRST, in_order, sentence
 from ragassay.report.dimensions import base_name
 from ragassay.report.funnel import tell
 from ragassay.report.model import Dimension, Funnel, Verdict
 from ragassay.report.words import class_name, many, of
+
+MOST_AGAINST = 5
 
 
 def verdict(
@@ -22,24 +26,48 @@ def verdict(
     estimates: Sequence[Estimate],
     dimensions: Sequence[Dimension],
     steps: Sequence[str] = (),
+    decisions: Sequence[tuple[Decision, str]] = (),
 ) -> Verdict:
-    """What was found, in sentences; with nothing measured it says so and gives no other number."""
-    if policy.rules:
-        lead = f"Not decided: policy {policy.name} has rules, and no gate has read them."
-    else:
-        lead = "Not decided: no policy was declared."
+    """What was decided and what was found, in sentences; with nothing measured it says so and gives no other number.
+
+    Of several decisions the worst one leads.
+    """
+    lead, outcome = _lead(policy, decisions)
+    against = _against(decisions)
     if not any(one.measured for one in dimensions):
         why = "no question has a trace" if not traces else "no measure has a value for any question"
-        return Verdict(lead=lead, reasons=(f"Nothing was measured: {why}.", *_shortfall(asked, traces, failures)))
-    reasons = [told for funnel in funnels if (told := tell(funnel))]
-    if not reasons:
+        nothing = (*against, f"Nothing was measured: {why}.", *_shortfall(asked, traces, failures))
+        return Verdict(lead=lead, reasons=nothing, outcome=outcome)
+    reasons = against + [told for funnel in funnels if (told := tell(funnel))]
+    if reasons == against:
         reasons += _recall(dimensions, estimates, steps)
     reasons += _refusals(estimates)
     reasons += _shortfall(asked, traces, failures)
     silent = [one.name.lower() for one in dimensions if not one.measured]
     if silent:
         reasons.append(f"Not measured: {_list(silent)}.")
-    return Verdict(lead=lead, reasons=tuple(reasons))
+    return Verdict(lead=lead, reasons=tuple(reasons), outcome=outcome)
+
+
+def _lead(policy: Policy, decisions: Sequence[tuple[Decision, str]]) -> tuple[str, Result | None]:
+    if decisions:
+        worst, name = min(decisions, key=lambda one: WORST_FIRST.index(one[0].outcome))
+        others = f" It is the worst of {len(decisions):,} decisions." if len(decisions) > 1 else ""
+        return f"{sentence(worst, name)}{others}", worst.outcome
+    if policy.demands:
+        return f"Not decided: policy {policy.name} has rules, and no gate has read them.", None
+    return "Not decided: no policy was declared.", None
+
+
+def _against(decisions: Sequence[tuple[Decision, str]]) -> list[str]:
+    """The first results that are not pass, of every decision, each with its numbers."""
+    found = []
+    for decision, name in decisions:
+        against = [one for one in in_order(decision.results) if one.result != "pass"]
+        found += [f"{CALLS[decision.outcome]} by {name}: {one.rule}: {one.told}" for one in against[:MOST_AGAINST]]
+        if len(against) > MOST_AGAINST:
+            found.append(f"{len(against) - MOST_AGAINST:,} more results of {name} are not pass: `ragassay gate`.")
+    return found
 
 
 def _recall(dimensions: Iterable[Dimension], estimates: Sequence[Estimate], steps: Sequence[str]) -> list[str]:
