@@ -63,6 +63,14 @@
     return from;
   };
 
+  const stateOf = () => {
+    const state = new URLSearchParams();
+    for (const name of groups) for (const one of chosen(name)) state.append(name, one);
+    if (search.value) state.set("search", search.value);
+    return state.toString();
+  };
+  /* What the page opens on needs no mention in its address; everything else, an empty choice among it, stands there. */
+  const opening = stateOf();
   const apply = () => {
     const wanted = groups.map(chosen);
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -90,12 +98,9 @@
     }
     const told = count(here + elsewhere.length) + " of " + count(total);
     shown.textContent = index && !active ? told + " questions stand here" : told + " questions shown" + (elsewhere.length ? ", " + count(elsewhere.length) + " of them on other pages" : "");
-    const state = new URLSearchParams();
-    groups.forEach((name, at) => wanted[at].forEach((one) => state.append(name, one)));
-    if (search.value) state.set("search", search.value);
-    const hash = state.toString();
-    if (hash || location.hash.startsWith("#filter?")) {
-      try { history.replaceState(null, "", hash ? "#filter?" + hash : location.pathname + location.search); } catch (refused) { /* some viewers keep the address fixed */ }
+    const hash = stateOf();
+    if (hash !== opening || location.hash.startsWith("#filter?")) {
+      try { history.replaceState(null, "", hash !== opening ? "#filter?" + hash : location.pathname + location.search); } catch (refused) { /* some viewers keep the address fixed */ }
     }
   };
   const restore = () => {

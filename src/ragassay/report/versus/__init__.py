@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Versus", "html", "versus"]
 
 
-def versus(store: Store, comparison: Digest, decision: Verdict | None = None, bodies: int = 300) -> Versus:
+def versus(store: Store, comparison: Digest, decision: Verdict | None = None, bodies: int = 200) -> Versus:
     """Everything that there is to show about a stored comparison.
 
     `decision` is the first thing said; without one the page says that nothing was decided. At most `bodies` questions

@@ -2,197 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import ragassay.benchmark
+from ragassay.compare.side import open_side
 from ragassay.records.base import Digest
-from ragassay.records.case import Benchmark, Case
-from ragassay.records.comparison import Arm, Comparison, Effect, Move, NewLoss
-from ragassay.records.protocol import Protocol, Run, Scoring, Subject
-from ragassay.records.score import CLASS_ORDER, FactFate, Observation, ScoreTable
-from ragassay.records.trace import Measurements, TraceContent
-from ragassay.report.build import library_of
+from ragassay.records.case import Case
+from ragassay.records.comparison import Comparison, Effect, Move, NewLoss
+from ragassay.records.score import CLASS_ORDER
 from ragassay.report.dimensions import headline, leading
-from ragassay.report.lists import CONTEXT, Library
-from ragassay.report.material import documents_of
-from ragassay.report.model import RepeatView, Verdict
-from ragassay.report.questions import QUERY_TEXT, language, repeat
+from ragassay.report.lists import CONTEXT
+from ragassay.report.model import Verdict
+from ragassay.report.questions import QUERY_TEXT, language
 from ragassay.report.versus import say
-from ragassay.report.versus.differ import pieces
-from ragassay.report.versus.lists import step_pairs
-from ragassay.report.versus.model import Moved, Pair, QuestionPair, Versus
+from ragassay.report.versus.bodies import Arm, arms, pairs
+from ragassay.report.versus.model import ChangeGroup, LossGroup, QuestionPair, Versus
+from ragassay.report.versus.questions import ORDER, Told, in_full, moves_of, nearest, scored, told
 from ragassay.report.words import cut
 
 if TYPE_CHECKING:
     from ragassay.store import Store
 
-Key = tuple[str, int]
-T = TypeVar("T", Move, NewLoss)
-ORDER: tuple[Moved, ...] = ("changed", "regressed", "improved", "error", "undefined", "unjudged")
-
-
-class Side(NamedTuple):
-    """What one arm did with the questions that are shown in full."""
-
-    library: Library
-    contents: dict[Key, TraceContent]
-    measurements: dict[Key, Measurements]
-    observations: dict[Key, list[Observation]]
-    fates: dict[Key, list[FactFate]]
-    repeats: int
+ROW_TEXT = 300
+MOST_MOVES = 30
+"""Of a question that is shown in full."""
 
 
 def build(store: Store, comparison: Digest, decision: Verdict | None, bodies: int) -> Versus:
     """The same records give the same view."""
     record = store.get_record(Comparison, comparison)
-    effects = list(store.get_lines(Effect, record.effects))
-    rows, rest = _headline(record, effects)
-    protocol = store.get_record(Protocol, record.candidate.protocol)
-    benchmark = store.get_record(Benchmark, protocol.objects["benchmark"])
-    questions = tuple(_questions(store, record, list(ragassay.benchmark.load(store, benchmark)), bodies))
+    rows, rest = _headline(record, list(store.get_lines(Effect, record.effects)))
+    sides = (open_side(store, record.baseline.scores, "baseline"), open_side(store, record.candidate.scores, "now"))
+    losses = list(store.get_lines(NewLoss, record.losses))
+    cases = sides[1].cases
+    read, where = (scored(sides[0]), scored(sides[1])), nearest(rows)
+    states = read[0].states | read[1].states
+    found = told(sides, cases, store.get_lines(Move, record.moves), losses, states, where)
+    full = in_full([one.query_id for one in _ordered(cases, found)], found, bodies)
+    moves = moves_of(store.get_raw_lines(record.moves), full, where, {one.query_id: _class_of(one) for one in cases})
+    both = arms(sides, read, full) if full else None
+    questions = tuple(_questions(cases, found, both, moves, losses, full))
+    benchmark = sides[1].benchmark
+    flags: Counter[str] = Counter(flag for one in questions for flag in one.flags)
     return Versus(
         title=f"{record.candidate.name} against {record.baseline.name}",
         comparison=comparison,
         baseline=record.baseline,
         candidate=record.candidate,
         benchmark=f"{benchmark.name} {benchmark.version}",
-        verdict=decision or say.verdict(record, rows, questions),
+        verdict=decision or say.verdict(record, rows, flags, len(losses)),
+        caveats=tuple(say.caveats(record)),
         variation=record.variation,
         level=record.level,
         flips=record.flips,
         paired=record.paired,
         unpaired=record.unpaired,
         changes=record.changes,
+        artefacts=tuple(_artefacts(record)),
         changes_left_out=record.changes_left_out,
         steps=record.steps,
+        losses=tuple(_loss_groups(losses, questions)),
         judged=record.judged,
         weak_baseline=record.weak_baseline,
         headline=tuple(rows),
         effects=tuple(rest),
         questions=questions,
         bodies=sum(one.pairs is not None for one in questions),
-        flags={name: sum(name in one.flags for one in questions) for name in ORDER},
+        flags={name: flags[name] for name in ORDER},
+        facts_lost=len(losses),
     )
 
 
 def _headline(record: Comparison, effects: Sequence[Effect]) -> tuple[list[Effect], list[Effect]]:
-    """The effects nearest to the answer, over whole classes; and all others."""
+    """The effects nearest to the answer, over whole classes; then all others, slices at that place first."""
     steps = [one.step for one in sorted(record.steps, key=lambda one: one.order)]
     steps += sorted({one.step for one in effects if one.step} - {*steps, CONTEXT})
     rows = leading(headline([one for one in effects if one.population.slice is None], [*steps, CONTEXT]))
-    rows.sort(key=lambda one: (CLASS_ORDER.index(one.population.class_), one.measure))
-    chosen = {id(one) for one in rows}
-    return rows, [one for one in effects if id(one) not in chosen]
+    rows.sort(key=lambda one: (CLASS_ORDER.index(one.population.class_), one.status != "value", one.measure))
+    chosen, where = {id(one) for one in rows}, nearest(rows)
+    rest = [one for one in effects if id(one) not in chosen]
+    rest.sort(key=lambda one: where.get((one.measure, one.population.class_), one.step) != one.step)
+    return rows, rest
 
 
-def _questions(store: Store, record: Comparison, cases: Sequence[Case], bodies: int) -> Iterator[QuestionPair]:
-    moves, losses = (
-        _by_question(store.get_lines(Move, record.moves)),
-        _by_question(store.get_lines(NewLoss, record.losses)),
-    )
-    ordered = sorted(cases, key=lambda case: _rank(moves.get(case.query_id, []), losses.get(case.query_id, [])))
-    full: set[str] = {
-        case.query_id for case in ordered[:bodies] if moves.get(case.query_id) or losses.get(case.query_id)
-    }
-    sides = (_side(store, record.baseline, full), _side(store, record.candidate, full))
-    for case in ordered:
-        own, lost = moves.get(case.query_id, []), losses.get(case.query_id, [])
-        pairs = tuple(_pairs(case, *sides)) if case.query_id in full else None
+def _ordered(cases: Sequence[Case], found: Mapping[str, Told]) -> list[Case]:
+    return sorted(cases, key=lambda case: found[case.query_id].rank)
+
+
+def _questions(
+    cases: Sequence[Case],
+    found: Mapping[str, Told],
+    both: tuple[Arm, Arm] | None,
+    moves: Mapping[str, Sequence[Move]],
+    losses: Sequence[NewLoss],
+    full: frozenset[str],
+) -> Iterator[QuestionPair]:
+    lost: dict[str, list[NewLoss]] = {}
+    for one in losses:
+        lost.setdefault(one.query_id, []).append(one)
+    for case in _ordered(cases, found):
+        own, whole = found[case.query_id], case.query_id in full
         yield QuestionPair(
             query_id=case.query_id,
-            query=cut(case.query, QUERY_TEXT),
-            class_=case.class_ or "answerable",
+            query=cut(case.query, QUERY_TEXT if whole else ROW_TEXT),
+            class_=_class_of(case),
             language=language(case),
             slices=case.slice,
             risk=case.risk,
-            flags=_flags(case, own, lost),
-            moves=tuple(own),
-            losses=tuple(lost),
-            pairs=pairs,
+            flags=own.flags,
+            top=own.top,
+            answer_differs=own.answer_differs,
+            lost=own.lost,
+            moves=tuple(moves.get(case.query_id, ())[:MOST_MOVES]),
+            moves_total=len(moves.get(case.query_id, ())),
+            losses=tuple(lost.get(case.query_id, ())) if whole else (),
+            pairs=tuple(pairs(case, *both)) if both is not None and whole else None,
         )
 
 
-def _by_question(rows: Iterable[T]) -> dict[str, list[T]]:
-    found: dict[str, list[T]] = {}
-    for row in rows:
-        found.setdefault(row.query_id, []).append(row)
-    return found
+def _class_of(case: Case) -> str:
+    return case.class_ or "answerable"
 
 
-def _rank(moves: Sequence[Move], losses: Sequence[NewLoss]) -> tuple[bool, bool, float]:
-    """New losses first, then what regressed, then the largest difference; equal ones as in the benchmark."""
-    sizes = [
-        abs(one.difference) for one in moves if one.difference is not None and one.kind in ("improved", "regressed")
-    ]
-    return (not losses, not any(one.kind in ("regressed", "disappeared") for one in moves), -max(sizes, default=0.0))
+def _artefacts(record: Comparison) -> Iterator[ChangeGroup]:
+    """In the order in which the artefacts first stand among the changes."""
+    counts = Counter(one.artefact for one in record.changes)
+    declared = Counter(one.artefact for one in record.changes if one.declared)
+    for name, count in counts.items():
+        yield ChangeGroup(artefact=name, count=count, declared=declared[name])
 
 
-def _flags(case: Case, moves: Sequence[Move], losses: Sequence[NewLoss]) -> tuple[Moved, ...]:
-    states = {state for one in moves for state in (one.baseline_status, one.candidate_status)}
-    kinds = {one.kind for one in moves}
-    had: dict[Moved, bool] = {
-        "changed": bool(moves or losses),
-        "regressed": "regressed" in kinds or bool(losses),
-        "improved": "improved" in kinds,
-        "error": "error" in states,
-        "undefined": "undefined" in states,
-        "unjudged": case.evidence is None,
-    }
-    return tuple(name for name in ORDER if had[name])
-
-
-def _side(store: Store, arm: Arm, wanted: set[str]) -> Side:
-    table = store.get_record(ScoreTable, arm.scores)
-    run = store.get_record(Run, arm.run_record)
-    protocol = store.get_record(Protocol, arm.protocol)
-    subject = store.get_record(Subject, arm.subject)
-    documents, passages = documents_of(store, protocol)
-    texts = {str(one["digest"]): str(one["text"]) for one in store.get_lines(dict, run.texts)}
-    observations: dict[Key, list[Observation]] = {}
-    fates: dict[Key, list[FactFate]] = {}
-    for row in store.get_lines(Observation, table.observations):
-        if row.query_id in wanted:
-            observations.setdefault((row.query_id, row.repeat), []).append(row)
-    for fate in store.get_lines(FactFate, table.fates):
-        if fate.query_id in wanted:
-            fates.setdefault((fate.query_id, fate.repeat), []).append(fate)
-    return Side(
-        library=library_of(documents, passages, texts, store.get_record(Scoring, table.scoring).hold),
-        contents={
-            (one.query_id, one.repeat): one
-            for one in store.get_lines(TraceContent, run.contents)
-            if one.query_id in wanted
-        },
-        measurements={
-            (one.query_id, one.repeat): one
-            for one in store.get_lines(Measurements, run.measurements)
-            if one.query_id in wanted
-        },
-        observations=observations,
-        fates=fates,
-        repeats=subject.repeats,
-    )
-
-
-def _pairs(case: Case, old: Side, new: Side) -> Iterator[Pair]:
-    for number in range(max(old.repeats, new.repeats)):
-        key = (case.query_id, number)
-        before, after = _view(case, old, key), _view(case, new, key)
-        told = (before and before.answer, after and after.answer)
-        yield Pair(
-            repeat=number,
-            before=before,
-            after=after,
-            pieces=pieces(told[0].text, told[1].text) if told[0] and told[1] else (),
-            steps=step_pairs(case, old.contents.get(key), new.contents.get(key), old.library, new.library),
+def _loss_groups(losses: Sequence[NewLoss], questions: Sequence[QuestionPair]) -> list[LossGroup]:
+    places = {one.query_id: place for place, one in enumerate(questions)}
+    groups: dict[tuple[object, ...], list[NewLoss]] = {}
+    for one in losses:
+        groups.setdefault((one.steps, one.fate, one.moved, one.blamed, one.silent), []).append(one)
+    made = []
+    for own in sorted(groups.values(), key=lambda rows: (-len(rows), rows[0].steps, rows[0].fate)):
+        ids = dict.fromkeys(row.query_id for row in own)
+        made.append(
+            LossGroup(
+                steps=own[0].steps,
+                fate=own[0].fate,
+                moved=own[0].moved,
+                blamed=own[0].blamed,
+                silent=own[0].silent,
+                upstream_same=sum(row.upstream_same for row in own),
+                facts=len(own),
+                questions=tuple((places[one], one) for one in ids if one in places),
+            )
         )
-
-
-def _view(case: Case, side: Side, key: Key) -> RepeatView | None:
-    content = side.contents.get(key)
-    if content is None:
-        return None
-    return repeat(
-        case, content, side.measurements.get(key), side.observations.get(key, []), side.fates.get(key, []), side.library
-    )
+    return made

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from ragassay.records.case import Case
 from ragassay.records.trace import Item, TraceContent
 from ragassay.report.holding import held
 from ragassay.report.lists import Column, Library, columns, label
+from ragassay.report.model import StepView
 from ragassay.report.versus.model import Fate, Row, StepPair
 
 MOST_ROWS = 30
 Named = tuple[str, int | None]
+T = TypeVar("T")
 
 
 def step_pairs(
@@ -46,6 +49,10 @@ def _step_pair(case: Case, old: Column | None, new: Column | None, library: Libr
     assert found is not None
     view = found.view
     ranks = (_ranks(old), _ranks(new))
+    views = (old and old.view, new and new.view)
+    counts = _both(views, lambda one: one.items)
+    asked = _both(views, lambda one: one.query_text)
+    failed = _both(views, lambda one: one.failure)
     items = {one.identity: one for one in (*((old and old.items) or ()), *((new and new.items) or ()))}
     rows = []
     for key, item in items.items():
@@ -57,12 +64,24 @@ def _step_pair(case: Case, old: Column | None, new: Column | None, library: Libr
     return StepPair(
         name=view.name if view.iteration is None else f"{view.name} {view.iteration}",
         kind=view.kind,
-        before=None if old is None else old.view.items,
-        after=None if new is None else new.view.items,
-        same=(old is None) == (new is None) and all(one.fate == "same" for one in rows),
+        before=counts[0],
+        after=counts[1],
+        same=(old is None) == (new is None)
+        and all(one[0] == one[1] for one in (counts, asked, failed))
+        and all(one.fate == "same" for one in rows),
         rows=tuple(shown),
         rows_total=len(rows),
+        asked=asked if asked[0] != asked[1] else None,
+        failed=failed,
     )
+
+
+def _both(
+    views: tuple[StepView | None, StepView | None], of: Callable[[StepView], T | None]
+) -> tuple[T | None, T | None]:
+    """The same of either step; None where there is no such step."""
+    old, new = views
+    return None if old is None else of(old), None if new is None else of(new)
 
 
 def _ranks(column: Column | None) -> dict[tuple[object, ...], int]:

@@ -8,7 +8,7 @@ from ragassay.records.base import Digest
 from ragassay.records.comparison import Arm, Change, Effect, Move, NewLoss, StepChange, Unpaired
 from ragassay.report.model import Cut, RepeatView, Sheet, Verdict
 
-Moved = Literal["changed", "regressed", "improved", "error", "undefined", "unjudged"]
+Moved = Literal["changed", "regressed", "improved", "error", "undefined", "unjudged", "missing"]
 Fate = Literal["same", "moved", "new", "gone"]
 
 
@@ -40,6 +40,9 @@ class StepPair(Sheet, frozen=True, kw_only=True):
     same: bool
     rows: tuple[Row, ...]
     rows_total: int
+    asked: tuple[Cut | None, Cut | None] | None
+    """The step's own query text before and now, where they differ."""
+    failed: tuple[str | None, str | None]
 
 
 class Pair(Sheet, frozen=True, kw_only=True):
@@ -63,10 +66,43 @@ class QuestionPair(Sheet, frozen=True, kw_only=True):
     slices: tuple[str, ...]
     risk: str | None
     flags: tuple[Moved, ...]
+    top: Move | None
+    """The largest move of a ratio: downwards if the question regressed, else upwards; absent if no ratio moved."""
+    answer_differs: bool
+    """The text or the outcome of an answer differs, or a failure does."""
+    lost: int
+    """Facts that the context held before and does not now, over all repeats."""
     moves: tuple[Move, ...]
+    """The first of a question that is shown in full, nearest to the answer before all others."""
+    moves_total: int
     losses: tuple[NewLoss, ...]
+    """Of a question that is shown in full."""
     pairs: tuple[Pair, ...] | None
     """Absent: this question is only a row; see `Versus.bodies`."""
+
+
+class LossGroup(Sheet, frozen=True, kw_only=True):
+    """Facts lost anew in one way: at the same steps, for the same cause."""
+
+    steps: tuple[str, ...]
+    """The first that lost them; empty: never found now."""
+    fate: str
+    moved: tuple[str, ...]
+    blamed: tuple[str, ...]
+    silent: bool
+    upstream_same: int
+    """Of how many all that came in was the same."""
+    facts: int
+    questions: tuple[tuple[int, str], ...]
+    """(place in `Versus.questions`, id)."""
+
+
+class ChangeGroup(Sheet, frozen=True, kw_only=True):
+    """How many changes an artefact has, and of how many it was declared that they may differ."""
+
+    artefact: str
+    count: int
+    declared: int
 
 
 class Versus(Sheet, frozen=True, kw_only=True):
@@ -78,22 +114,27 @@ class Versus(Sheet, frozen=True, kw_only=True):
     candidate: Arm
     benchmark: str
     verdict: Verdict
+    caveats: tuple[str, ...]
     variation: tuple[str, ...]
     level: float
     flips: int
     paired: int
     unpaired: tuple[Unpaired, ...]
     changes: tuple[Change, ...]
+    artefacts: tuple[ChangeGroup, ...]
     changes_left_out: int
     steps: tuple[StepChange, ...]
+    losses: tuple[LossGroup, ...]
+    """The most facts first."""
     judged: dict[str, tuple[float, float]]
     weak_baseline: tuple[str, ...]
     headline: tuple[Effect, ...]
     """One row a measure and class, at the place nearest to the answer."""
     effects: tuple[Effect, ...]
-    """All others: every step and slice."""
+    """All others: slices at that place first, then every other step."""
     questions: tuple[QuestionPair, ...]
-    """The changed ones first: new losses, then by the largest difference; the others as in the benchmark."""
+    """Those with new losses, then regressed, improved, otherwise changed, each by size; then as in the benchmark."""
     bodies: int
     """Questions that show both answers and lists."""
     flags: dict[Moved, int]
+    facts_lost: int

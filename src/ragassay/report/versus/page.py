@@ -7,11 +7,11 @@ from functools import cache
 
 import jinja2
 
-from ragassay.records.comparison import Effect
+from ragassay.records.comparison import Effect, Move
 from ragassay.report import page
 from ragassay.report.dimensions import unit_of
 from ragassay.report.versus import say
-from ragassay.report.versus.forest import MOST, RATIOS, forest, plotted
+from ragassay.report.versus.forest import MOST, RATIOS, forest, plotted, strip
 from ragassay.report.versus.model import Versus
 from ragassay.report.words import value_text
 
@@ -21,6 +21,7 @@ FLAG_WORDS = {
     "improved": "Improved",
     "error": "Errors",
     "undefined": "Undefined",
+    "missing": "Missing",
     "unjudged": "Unjudged",
 }
 KIND_WORDS = {
@@ -30,19 +31,25 @@ KIND_WORDS = {
     "appeared": "has a value now",
     "disappeared": "has no value now",
 }
+MOST_EFFECTS = 500
+"""Rows of the table of all other effects."""
+MOST_CHANGES = 200
 
 
 def html(made: Versus) -> str:
     """One page with every question; the list opens on those that changed."""
-    template = _environment().get_template("versus.html.j2")
-    row = _environment().get_template("versus_question.html.j2").module.question  # type: ignore[attr-defined]
+    rows = _environment().get_template("versus_question.html.j2").module
     listing = page.Listing(
-        rows=[row(one, number, made) for number, one in enumerate(made.questions)],
+        rows=[
+            rows.line(one, number) if one.pairs is None else rows.question(one, number)  # type: ignore[attr-defined]
+            for number, one in enumerate(made.questions)
+        ],
         total=len(made.questions),
-        flags={str(name): count for name, count in made.flags.items()},
+        flags={str(name): count for name, count in made.flags.items() if count or name != "missing"},
         outcomes={},
         classes=dict(Counter(one.class_ for one in made.questions)),
     )
+    template = _environment().get_template("versus.html.j2")
     return template.render(card=made, listing=listing, **page.frame())
 
 
@@ -53,33 +60,45 @@ def _environment() -> jinja2.Environment:
         **page.environment().globals,
         "forest": forest,
         "plotted": plotted,
+        "strip": strip,
         "most_plotted": MOST,
+        "most_effects": MOST_EFFECTS,
+        "most_changes": MOST_CHANGES,
         "signed": signed,
         "side": side,
         "apart": say.apart,
+        "better": say.better,
         "moved_words": FLAG_WORDS,
         "kind_words": KIND_WORDS,
         "value_of": value_of,
+        "move_words": move_words,
+        "difference": difference,
     }
     return made
 
 
-def unit_for(one: Effect) -> str:
-    """The unit to print an effect in."""
-    return one.unit or unit_of(one.measure)
-
-
 def signed(value: float | None, one: Effect) -> str:
     """A difference of an effect's measure with its sign."""
-    return say.signed(value, unit_for(one))
+    return say.signed(value, say.unit_for(one))
 
 
 def side(value: float | None, one: Effect) -> str:
     """A mean of one arm."""
-    return "" if value is None else value_text(value, unit_for(one))
+    return "" if value is None else value_text(value, say.unit_for(one))
 
 
 def value_of(value: float | None, status: str, measure: str) -> str:
     """A question's value on one side, or why there is none."""
     unit = unit_of(measure)
     return status if value is None else value_text(value, "ratio" if unit in RATIOS else unit)
+
+
+def difference(one: Move) -> str:
+    """A question's difference in its unit; nothing where a side has no value."""
+    return say.signed(one.difference, unit_of(one.measure))
+
+
+def move_words(one: Move) -> str:
+    """`0.500 → 0.250`."""
+    before = value_of(one.baseline, one.baseline_status, one.measure)
+    return f"{before} → {value_of(one.candidate, one.candidate_status, one.measure)}"

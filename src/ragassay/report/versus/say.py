@@ -2,39 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ragassay.records.comparison import Comparison, Effect
+from ragassay.report.dimensions import unit_of
 from ragassay.report.model import Verdict
-from ragassay.report.versus.model import QuestionPair
 from ragassay.report.words import class_name, many, plain, value_text
 
-MOST_EFFECTS = 4
+MOST_EFFECTS = 3
+"""In either direction."""
 
 
-def verdict(record: Comparison, rows: Sequence[Effect], questions: Sequence[QuestionPair]) -> Verdict:
-    """Not decided; then what is told from chance, what moved, what changed, and what cannot be told."""
+def verdict(record: Comparison, rows: Sequence[Effect], flags: Mapping[str, int], lost: int) -> Verdict:
+    """Not decided; then what is told from chance, the worse first, what moved, and what cannot be told."""
     reasons = []
     if not any(one.status == "value" for one in rows):
         reasons.append("Nothing was compared: no measure has a value on both sides of any question.")
     told = sorted((one for one in rows if apart(one)), key=_strength)
-    reasons += [sentence(one) for one in told[:MOST_EFFECTS]]
-    if len(told) > MOST_EFFECTS:
-        reasons.append(f"{len(told) - MOST_EFFECTS} more effects are told from chance; they are in the table.")
-    if rows and not told:
+    shown = [one for one in told if better(one) is False][:MOST_EFFECTS]
+    shown += [one for one in told if better(one)][:MOST_EFFECTS]
+    reasons += [sentence(one) for one in shown]
+    if len(told) > len(shown):
+        reasons.append(f"{many(len(told) - len(shown), 'more effect')} told from chance in the table.")
+    if not told and any(one.test is not None for one in rows):
         reasons.append("No effect is told from chance; the table says how large one would have had to be.")
-    worse = sum("regressed" in one.flags for one in questions)
-    better = sum("improved" in one.flags for one in questions)
-    reasons.append(
-        f"{many(worse, 'question')} got worse in some measure, {better:,} better, of {record.paired:,} paired."
-    )
-    lost = sum(len(one.losses) for one in questions)
     if lost:
         reasons.append(f"{many(lost, 'fact')} that reached the context before {'does' if lost == 1 else 'do'} not now.")
-    reasons += [plain(f"Weak baseline: {one}") for one in record.weak_baseline]
-    if record.unpaired:
-        reasons.append(f"{many(len(record.unpaired), 'question')} of one side have no partner and are in no effect.")
+    reasons.append(
+        f"Of {many(record.paired, 'paired question')} {flags['regressed']:,} got worse in a measure or lost a fact, "
+        f"{flags['improved']:,} got better in one."
+    )
+    if flags["error"]:
+        reasons.append(f"{many(flags['error'], 'question')} failed on a side; the bounds say what they could change.")
     return Verdict(lead="Not decided: no policy was applied to this comparison.", reasons=tuple(reasons))
+
+
+def caveats(record: Comparison) -> Iterator[str]:
+    """What a reader must know before any number."""
+    for one in record.weak_baseline:
+        yield plain(f"Weak baseline: {one}")
+    if not record.stored_configuration:
+        yield "Weak baseline: its exact configuration is not stored, so nobody can run it again."
+    for name, arm in (("baseline", record.baseline), ("candidate", record.candidate)):
+        if arm.mixed:
+            yield plain(f"Mixed run: the {name} reports more than one value of {', '.join(arm.mixed)}.")
+    if record.unpaired:
+        count = len(record.unpaired)
+        yield (
+            f"{many(count, 'question')} of one side {'has' if count == 1 else 'have'} no partner on the other and "
+            f"{'is' if count == 1 else 'are'} in no effect."
+        )
 
 
 def apart(one: Effect) -> bool:
@@ -42,20 +59,35 @@ def apart(one: Effect) -> bool:
     if one.test is None or one.interval is None:
         return False
     p = one.test.p if one.test.adjusted is None else one.test.adjusted
-    return p <= 1 - one.interval.level
+    return p <= 1 - one.interval.level + 1e-12
+
+
+def better(one: Effect) -> bool | None:
+    """Whether the candidate is better in the measure's direction; None: equal, or the measure has no direction."""
+    if not one.effect or one.direction == "none":
+        return None
+    return (one.effect > 0) == (one.direction == "higher")
 
 
 def sentence(one: Effect) -> str:
     """One effect in words."""
-    unit = one.unit or "ratio"
+    unit = unit_for(one)
     where = f"{plain(one.measure, 80)}{f' at {plain(one.step, 40)}' if one.step else ''}"
     was, now = value_text(one.baseline or 0.0, unit), value_text(one.candidate or 0.0, unit)
-    parts = [f"{where} over {class_name(one.population.class_)} questions: {was} before, {now} now"]
+    side = better(one)
+    told = "" if side is None else "Better: " if side else "Worse: "
+    parts = [f"{told}{where} over {class_name(one.population.class_)} questions was {was}, is {now}"]
     if one.interval is not None:
         low, high = signed(one.interval.low, unit), signed(one.interval.high, unit)
         parts.append(f"difference {signed(one.effect, unit)} ({low} to {high})")
-    parts.append(f"{one.losses:,} worse, {one.wins:,} better, {one.ties:,} the same")
+    if one.wins or one.losses:
+        parts.append(f"{one.losses:,} worse, {one.wins:,} better, {one.ties:,} the same")
     return "; ".join(parts) + "."
+
+
+def unit_for(one: Effect) -> str:
+    """The unit to print an effect in."""
+    return one.unit or unit_of(one.measure)
 
 
 def signed(value: float | None, unit: str | None) -> str:
