@@ -43,7 +43,7 @@ def compared(digest: Callable[[str], str]) -> dict[str, Record]:
         ),
         effects=digest("effects"), moves=digest("moves"), losses=digest("losses"), judged={"fuse": (0.5, 0.75)},
         weak_baseline=("recall(rel=2)@20 at context, answerable: 0.080 worse than the built-in BM25 over 29",),
-        reference=digest("reference"), stored_configuration=False,
+        reference=digest("reference"), margin=0.05, stored_configuration=False,
     )  # fmt: skip
     effect = Effect(
         measure="recall(rel=2)@20", population=Population(class_="answerable", slice="risk=high"), aggregation="micro",

@@ -108,19 +108,20 @@ def lines(found: Difference) -> Iterator[str]:
     yield f"baseline   {found.runs[0]}"
     yield f"candidate  {found.runs[1]}"
     yield ""
-    yield from _changes(found.changes)
+    yield from change_lines(found.changes)
     yield ""
-    yield from _steps(found.steps)
+    yield from step_lines(found.steps)
     yield ""
-    yield from _losses(found.losses)
+    yield from loss_lines(found.losses)
 
 
-def _changes(changes: Sequence[Change]) -> Iterator[str]:
+def change_lines(changes: Sequence[Change]) -> Iterator[str]:
+    """What changed, a line each; one that was declared says so."""
     yield f"changed: {len(changes)}" if changes else "changed: nothing that is recorded"
     kinds = max((len(one.artefact) for one in changes), default=0)
     for one in changes[:MOST]:
         was, now = (_value(each) for each in (one.before, one.after))
-        yield f"  {one.artefact:{kinds}}  {plain(one.name, 80)}: {was} -> {now}"
+        yield f"  {one.artefact:{kinds}}  {plain(one.name, 80)}: {was} -> {now}{' (declared)' if one.declared else ''}"
     yield from _more(len(changes))
 
 
@@ -130,7 +131,8 @@ def _value(value: str | None) -> str:
     return plain(value[:19] if value.startswith("sha256:") else value, _VALUE) or "(empty)"
 
 
-def _steps(steps: Sequence[StepChange]) -> Iterator[str]:
+def step_lines(steps: Sequence[StepChange]) -> Iterator[str]:
+    """Where outputs differ, a line a step."""
     silent = [plain(one.step, 80) for one in steps if one.silent]
     yield f"steps: silent at {', '.join(silent)}" if silent else "steps:"
     names = [plain(one.step, 80) for one in steps]
@@ -153,7 +155,8 @@ def _step(one: StepChange) -> str:
     return ", ".join(told) + why
 
 
-def _losses(losses: Sequence[NewLoss] | None) -> Iterator[str]:
+def loss_lines(losses: Sequence[NewLoss] | None) -> Iterator[str]:
+    """Facts lost anew, a line each; None: it is not known."""
     if losses is None:
         yield "facts lost anew: not known, since not both runs are scored"
         return

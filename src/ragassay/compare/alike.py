@@ -48,18 +48,17 @@ def check_alike(a: Side, b: Side, changes: Sequence[Change], variation: Collecti
     """UsageError naming what differs and was not declared: corpus, benchmark, or how a measure of both was taken.
 
     What of the system differs is what a comparison is for and needs no word. A measure that one side alone has is not
-    compared; nothing is refused for it.
+    compared; nothing is refused for it. Nor is a benchmark that differs only as the corpus does, by where labels stand.
     """
     refused = [one for one in changes if one.artefact not in variation and _counts(one)]
     kinds = [one for one in _KINDS if any(change.artefact == one for change in refused)]
-    for what, group, ours, theirs in (
-        ("corpora", CORPUS, a.subject.corpus, b.subject.corpus),
-        ("benchmarks", ("benchmark",), a.benchmark.identity(), b.benchmark.identity()),
-    ):
-        named = any(one.artefact in group for one in changes)
-        if ours != theirs and not named and not {*group} & {*variation}:
-            word = "corpus" if group is CORPUS else "benchmark"
-            raise _refusal(f"the {what} differ: {ours} and {theirs}", (word,))
+    named = {one.artefact for one in changes}
+    other_corpus = a.subject.corpus != b.subject.corpus
+    if other_corpus and not {*CORPUS} & (named | {*variation}):
+        raise _refusal(f"the corpora differ: {a.subject.corpus} and {b.subject.corpus}", ("corpus",))
+    ours, theirs = a.benchmark.identity(), b.benchmark.identity()
+    if ours != theirs and not other_corpus and "benchmark" not in (named | {*variation}):
+        raise _refusal(f"the benchmarks differ: {ours} and {theirs}", ("benchmark",))
     if kinds:
         told = []
         for what, kinds_of in (

@@ -58,7 +58,22 @@ def effects(a: Side, b: Side, setting: Setting) -> list[Effect]:
     made = _with_tests(a, b, tested, setting)
     made += figures(a, b)
     made.sort(key=_order)
-    return corrected(made, setting.slices)
+    return corrected(made, setting.slices, whole_slices(a, b))
+
+
+def whole_slices(a: Side, b: Side) -> set[Population]:
+    """Slices that hold all of their class in both arms: no population of their own."""
+    found = set()
+    for population in populations(a, b):
+        class_ = Population(class_=population.class_)
+        alike = [
+            side.members.get(population) is not None and bool((side.members[population] == side.members[class_]).all())
+            for side in (a, b)
+            if class_ in side.members
+        ]
+        if population.slice is not None and all(alike):
+            found.add(population)
+    return found
 
 
 def populations(a: Side, b: Side) -> tuple[Population, ...]:

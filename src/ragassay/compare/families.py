@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from msgspec.structs import replace
 
 from ragassay.records.comparison import Effect
+from ragassay.records.score import Population
 
 Purpose = Literal["must-pass", "regressed", "explore"]
 CORRECTIONS: dict[Purpose, Literal["none", "holm", "bh"]] = {"must-pass": "none", "regressed": "holm", "explore": "bh"}
@@ -15,14 +16,14 @@ CORRECTIONS: dict[Purpose, Literal["none", "holm", "bh"]] = {"must-pass": "none"
 Has any slice regressed: Holm, for one false alarm is one too many. Exploring: Benjamini and Hochberg, for the share."""
 
 
-def corrected(effects: Sequence[Effect], purpose: Purpose) -> list[Effect]:
+def corrected(effects: Sequence[Effect], purpose: Purpose, whole: Collection[Population] = ()) -> list[Effect]:
     """The same effects, the tests of slices with their family: the slices of one measure at one step and class.
 
-    A whole class is a hypothesis of its own and is not corrected.
+    A whole class is a hypothesis of its own and is not corrected, nor is a slice that holds all of its class (`whole`).
     """
     families: dict[tuple[str, str | None, str, str], list[int]] = {}
     for place, one in enumerate(effects):
-        if one.population.slice is not None and one.test is not None:
+        if one.population.slice is not None and one.test is not None and one.population not in whole:
             key = one.measure, one.step, one.aggregation, one.population.class_
             families.setdefault(key, []).append(place)
     made = list(effects)

@@ -20,6 +20,7 @@ from ragassay.records.comparison import Arm, Change, Comparison, Unpaired
 from ragassay.store import Store
 
 MOST_CHANGES = 1_000
+MOST_FLIPS = 10_000_000
 JUDGED = "judged"
 _NOT_STATED = "the system does not say"
 
@@ -56,13 +57,20 @@ def pair(
         UsageError: corpora, benchmarks or ways of measuring differ and that was not declared.
         IntegrityError: a record of the store is missing or damaged.
     """
-    if not 0 < level < 1:
-        raise UsageError(f"a level lies between 0 and 1, this is {level:g}", field="level", hint="for example 0.95")
-    if flips < 1:
-        raise UsageError("flips are 1 or more", field="flips", hint="10000 is usual")
+    check_setting(level, flips, margin)
     meant = variation_of(variation)
     a, b = (open_side(store, one, name) for one, name in zip((baseline, candidate), names, strict=True))
     return pair_sides(a, b, meant, Setting(seed, flips, level, slices), reference, margin)
+
+
+def check_setting(level: float, flips: int, margin: float) -> None:
+    """UsageError for a number that means nothing."""
+    if not 0 < level < 1:
+        raise UsageError(f"a level lies between 0 and 1, this is {level:g}", field="level", hint="for example 0.95")
+    if not 1 <= flips <= MOST_FLIPS:
+        raise UsageError(f"flips are 1 to {MOST_FLIPS:,}, this is {flips:,}", field="flips", hint="10000 is usual")
+    if not 0 <= margin <= 1:
+        raise UsageError(f"a margin lies between 0 and 1, this is {margin:g}", field="margin", hint="for example 0.05")
 
 
 def pair_sides(
@@ -97,6 +105,7 @@ def pair_sides(
         judged=judged(a, b),
         weak_baseline=() if reference is None else _weak(a, reference, margin),
         reference=reference,
+        margin=None if reference is None else margin,
         stored_configuration=stored_configuration(a),
     )
     digest = store.put_record(made)

@@ -207,5 +207,7 @@ class Comparison(Record, frozen=True, kw_only=True):
     """Why the baseline is weak; filled only where a reference was given."""
     reference: Digest | None = None
     """ScoreTable of the built-in BM25 that the baseline was held against."""
+    margin: Share | None = None
+    """By how much of a measure's range the baseline might be worse than it."""
     stored_configuration: bool = True
     """The baseline's exact configuration is stored."""
