@@ -1,46 +1,104 @@
-"""`python -m trials`: run them and print the figures; exit code 1 if a promise was broken."""
+"""`python -m trials [NAMES]`: run them and print the figures; exit code 1 if a promise was broken. `--list` names them.
+
+`mutations` reads `--mutations` mutated inputs of every format that `trials/mutations.py` knows; that file run by itself
+takes names of formats, and keeps inputs that break something.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from argparse import Namespace
+from collections.abc import Callable
 
-from trials import store_kills
+from trials import mutations, store_kills
 from trials.bad_day import run_bad_day
 from trials.disks import run_disks
 from trials.kills import run_kills
 from trials.lives import TrialError
 
+Figures = list[tuple[str, str]]
+
+
+def _kills(given: Namespace) -> Figures:
+    """runs killed at every named point and at random, then finished: the digest of one that was not killed"""
+    times = (1,) if given.short else (1, 3, 30)
+    return run_kills(kills=given.kills, runs=given.runs, questions=given.questions, seed=given.seed, times=times)
+
+
+def _disks(given: Namespace) -> Figures:
+    """full disks, and pushes to the disk that fail"""
+    fsyncs = (7,) if given.short else tuple(range(1, 41))
+    limits = (9_000,) if given.short else (0, 200, 1_000, 3_000, 9_000, 20_000, 40_000)
+    return run_disks(questions=24, fsyncs=fsyncs, limits=limits)
+
+
+def _bad_day(given: Namespace) -> Figures:
+    """a real HTTP service that misbehaves in every way there is, and its pace beside a bare client"""
+    return run_bad_day(questions=240, rounds=5, seed=given.seed)
+
+
+def _store(_: Namespace) -> Figures:
+    """writers of one store, killed"""
+    if store_kills.main([]):
+        raise TrialError("a killed writer of a store broke a promise; see above")
+    return []
+
+
+def _mutations(given: Namespace) -> Figures:
+    """mutated inputs of every format: an answer or a documented error"""
+    figures = []
+    for name in mutations.load_tables():
+        found = mutations.run_format(name, count=given.mutations, seed=given.seed)
+        for one in found["broken"]:
+            raise TrialError(f"{name}, input {one['number']}: {one['why']}")
+        told = f"{found['inputs']:,} mutations: {found['read']:,} read, {found['refused']:,} refused"
+        figures.append((name, f"{told}, 0 broken; slowest {found['slowest_s']} s, {found['peak_mb']} MB"))
+        print(": ".join(figures[-1]), file=sys.stderr, flush=True)
+    return figures
+
+
+TRIALS: dict[str, Callable[[Namespace], Figures]] = {
+    "kills": _kills, "disks": _disks, "bad_day": _bad_day, "store": _store, "mutations": _mutations,
+}  # fmt: skip
+SHORT = ("kills", "disks")
+
 
 def main() -> int:
     """Parse, run, print."""
-    parser = argparse.ArgumentParser(prog="python -m trials", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m trials", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAMES", help=f"all if left out: {', '.join(TRIALS)}")
+    parser.add_argument("--list", action="store_true", help="say what there is, formats of input included")
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=50, help="spread over at least so many runs")
     parser.add_argument("--questions", type=int, default=60)
+    parser.add_argument("--mutations", type=int, default=1000, help="mutated inputs of each format")
     parser.add_argument("--seed", type=int, default=20260801)
-    parser.add_argument("--short", action="store_true", help="the version that is part of the tests")
+    parser.add_argument("--short", action="store_true", help="the version that is part of the tests: kills and disks")
     given = parser.parse_args()
+    if unknown := [name for name in given.names if name not in TRIALS]:
+        parser.error(f"no trial {unknown[0]!r}; there are: {', '.join(TRIALS)}")
+    if given.list:
+        for name, run in TRIALS.items():
+            print(f"{name:<9}  {run.__doc__}")
+        print(f"formats of mutations: {', '.join(mutations.load_tables())}")
+        return 0
     if given.short:
         given.kills, given.runs, given.questions = 20, 2, 24
-    times = (1,) if given.short else (1, 3, 30)
-    fsyncs = (7,) if given.short else tuple(range(1, 41))
-    limits = (9_000,) if given.short else (0, 200, 1_000, 3_000, 9_000, 20_000, 40_000)
+    figures: Figures = []
     try:
-        figures = run_kills(kills=given.kills, runs=given.runs, questions=given.questions, seed=given.seed, times=times)
-        figures += run_disks(questions=24, fsyncs=fsyncs, limits=limits)
-        if not given.short:
-            figures += run_bad_day(questions=240, rounds=5, seed=given.seed)
+        for name in given.names or (SHORT if given.short else TRIALS):
+            figures += TRIALS[name](given)
     except TrialError as broken:
         print(f"BROKEN PROMISE: {broken}", file=sys.stderr)
         return 1
-    width = max(len(what) for what, _ in figures)
-    for what, value in figures:
-        print(f"{what:<{width}}  {value}")
-    if given.short:
-        return 0
-    print("writers of one store, killed:")
-    return store_kills.main([])
+    finally:
+        width = max((len(what) for what, _ in figures), default=0)
+        for what, value in figures:
+            print(f"{what:<{width}}  {value}")
+    return 0
 
 
 if __name__ == "__main__":

@@ -52,6 +52,8 @@ class Seeded(NamedTuple):
     """Returns the sources, each a file or a folder of its own."""
     read: Callable[[Path, random.Random], Any]
     """Reads a source; the generator may choose between ways of reading (`on_error`, detection)."""
+    change: Callable[[Path, Path, random.Random], Path] | None = None
+    """Makes a mutated copy of a source in a folder; by default `mutated`, which knows nothing of the format."""
 
 
 def mutate(data: bytes, chance: random.Random) -> bytes:
@@ -102,7 +104,7 @@ def one_input(seeded: Seeded, sources: list[Path], name: str, seed: int, number:
     """Mutate, read: (`read` or `refused` or `BROKEN`, what was said)."""
     chance = random.Random(f"{name}/{seed}/{number}")
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        source = mutated(chance.choice(sources), Path(folder), chance)
+        source = (seeded.change or mutated)(chance.choice(sources), Path(folder), chance)
         try:
             seeded.read(source, chance)
         except RagassayError as error:
@@ -201,14 +203,20 @@ def _watch(
 
 FORMATS: dict[str, Seeded] = {}
 """Name -> format. The modules below fill it; add a row with `FORMATS["name"] = Seeded(write, read)`."""
-TABLES = ("trials.mutations_corpus", "trials.mutations_systems", "trials.mutations_questions")
+TABLES = (
+    "trials.mutations_corpus", "trials.mutations_systems", "trials.mutations_questions", "trials.mutations_parquet",
+)  # fmt: skip
 """Modules with a function `formats()` that returns rows of `FORMATS`."""
 
 
 def load_tables() -> dict[str, Seeded]:
-    """All rows."""
+    """All rows; what is read from a file that is not Parquet is also a row inside gzip."""
+    packed = importlib.import_module("trials.mutations_gzip").packed
     for module in TABLES:
         FORMATS.update(importlib.import_module(module).formats())
+    for name, row in list(FORMATS.items()):
+        if not name.startswith("reply") and "+" not in name:
+            FORMATS[f"{name}+gzip"] = packed(row)
     return FORMATS
 
 
@@ -240,7 +248,8 @@ def _keep(name: str, seed: int, number: int, out: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         chance = random.Random(f"{name}/{seed}/{number}")
-        mutated(chance.choice(FORMATS[name].write(Path(folder))), target, chance)
+        change = FORMATS[name].change or mutated
+        change(chance.choice(FORMATS[name].write(Path(folder))), target, chance)
 
 
 if __name__ == "__main__":

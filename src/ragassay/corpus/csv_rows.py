@@ -266,6 +266,8 @@ def _rows(
         taken: list[Line] = []
         try:
             cells = _one_row(_fed(waiting, source, taken), delimiter)
+        except _UnreadableError as ended:  # of the file, not of a row: nothing comes behind it
+            raise ended.why from None
         except InputError as error:
             again += sum(len(line.raw) for line in taken[1:])
             error.at(file=str(path), line=taken[0].number)
@@ -283,12 +285,27 @@ def _rows(
 def _fed(waiting: deque[Line], source: Iterator[Line], taken: list[Line]) -> Generator[str, None, None]:
     """Lines for one row, first those that wait; each one is noted in `taken`."""
     size = 0
-    while line := (waiting.popleft() if waiting else next(source, None)):
+    while line := (waiting.popleft() if waiting else _next(source)):
         taken.append(line)
         size += len(line.raw)
         if size > MAX_BYTES:
             raise InputError(f"a row of more than {MAX_BYTES} bytes", hint="is a quote never closed?")
         yield line.text
+
+
+class _UnreadableError(Exception):
+    """The lines of a file ended with an error of the file itself."""
+
+    def __init__(self, why: InputError) -> None:
+        super().__init__(why.message)
+        self.why = why
+
+
+def _next(source: Iterator[Line]) -> Line | None:
+    try:
+        return next(source, None)
+    except InputError as error:
+        raise _UnreadableError(error) from None
 
 
 def _one_row(lines: Generator[str, None, None], delimiter: str) -> list[str] | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -118,6 +120,21 @@ def test_skipping_names_every_line_and_the_corpus_keeps_them(tmp_path: Path) -> 
     assert (checked.damaged, checked.missing, checked.foreign) == ((), (), ())
     clean, _ = build(store, read(sheet(tmp_path, "document_id,text\na,1\n", "e.csv")), name="d")
     assert (clean.skipped_lines, clean.skipped) == (None, None)
+
+
+@pytest.mark.parametrize("on_error", ["stop", "skip"])
+@pytest.mark.parametrize("damage", ["cut", "checksum"])
+def test_a_damaged_gzip_ends_the_reading_of_a_sheet(
+    tmp_path: Path, damage: str, on_error: Literal["stop", "skip"]
+) -> None:
+    """It is an error of the file: no row of it, and what stood behind is not left out silently."""
+    rows = "".join(f'{at},"text\n{at}"\n' for at in range(200))
+    data = gzip.compress(f"document_id,text\n{rows}".encode(), mtime=0)
+    path = tmp_path / "sheet.csv.gz"
+    path.write_bytes(data[: len(data) // 2] if damage == "cut" else data[:-8] + bytes(4) + data[-4:])
+    with pytest.raises(InputError, match="damaged gzip") as error:
+        read(path, format="csv", on_error=on_error, default_tenants=["*"])
+    assert error.value.file == str(path)
 
 
 def test_bytes_that_are_not_utf8_are_lossy_and_a_declared_encoding_is_not(tmp_path: Path) -> None:
