@@ -1,11 +1,12 @@
 """Time and memory of run, score and report at 100, 1,000 and 10,000 questions: does the work grow with the questions?
 
-    python -m bench.scale [--sizes 100 1000 10000] [--out DIR]
+    python -m bench.scale [--sizes 100 1000 10000] [--sources asked trec traces] [--out DIR] [--page docs/scale.md]
 
-The questions are the demo's, asked again under new ids, of the reference pipeline, over the demo's documents. Each
-command is a process of its own. Seconds are of processor time (user and system), which other work on the machine
-disturbs less than the clock does. *Each further question* is the difference to the size before, divided by the
-questions between; the growth is its ratio to the same figure one size earlier: 1.00 is linear.
+The questions are the demo's, asked again under new ids, over the demo's documents. Their answers come from the
+reference pipeline (`asked`), from a TREC run file of what it found (`trec`), and from its stored traces (`traces`): all
+three go through run, score and report. Each command is a process of its own. Seconds are of processor time (user and system),
+which other work on the machine disturbs less than the clock does. *Each further question* is the difference to the size
+before, divided by the questions between; the growth is its ratio to the same figure one size earlier: 1.00 is linear.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from bench.page import put_out
+
 SETTINGS = """
 [corpus]
 documents = {documents}
@@ -30,15 +33,21 @@ overlap = 0
 cases = "cases.jsonl"
 completeness = "partial"
 [system]
-kind = "reference"
+{system}
 [run]
 as_of = {as_of}
 """
 COMMANDS = (("run",), ("score",), ("report", "--out", "report"))
+SOURCES = {
+    "asked": 'kind = "reference"',
+    "trec": 'kind = "trec"\nfile = "run.txt"',
+    "traces": 'kind = "traces"\nfile = "traces.jsonl"',
+}
+HEAD = ("source", "command", "questions", "cpu s", "wall s", "peak MB", "ms a further question", "growth")
 
 
-def make_project(folder: Path, questions: int) -> None:
-    """A settings file, and as many questions as wanted."""
+def make_project(folder: Path, questions: int, source: str, asked: Path | None) -> None:
+    """A settings file, as many questions as wanted, and what an earlier run (`asked`) found for them."""
     from ragassay import demo
 
     folder.mkdir(parents=True)
@@ -55,8 +64,28 @@ def make_project(folder: Path, questions: int) -> None:
                 if case.get(key):
                     case[key] = f"{case[key]}-{round_}"
             file.write(json.dumps(case) + "\n")
-    text = SETTINGS.format(documents=json.dumps(str(demo.DOCUMENTS)), as_of=json.dumps(str(demo.AS_OF)))
+    told = {"documents": str(demo.DOCUMENTS), "as_of": str(demo.AS_OF)}
+    text = SETTINGS.format(system=SOURCES[source], **{key: json.dumps(value) for key, value in told.items()})
     (folder / "ragassay.toml").write_text(text, "utf-8")
+    if asked is not None:
+        write_traces(asked, folder)
+
+
+def write_traces(asked: Path, folder: Path) -> None:
+    """The traces of a project's only run as JSON lines, and their contexts as a TREC run file."""
+    from ragassay.records.canonical import canonical_bytes
+    from ragassay.records.protocol import Run
+    from ragassay.records.trace import Measurements, Trace, TraceContent
+    from ragassay.store import Store
+
+    store = Store.open(asked / ".ragassay")
+    run = store.get_record(Run, store.resolve("latest", kind_prefix="run"))
+    contents, measured = store.get_lines(TraceContent, run.contents), store.get_lines(Measurements, run.measurements)
+    with (folder / "traces.jsonl").open("wb") as traces, (folder / "run.txt").open("w", encoding="utf-8") as ranks:
+        for content, own in zip(contents, measured, strict=True):
+            traces.write(canonical_bytes(Trace(content=content, measurements=own)) + b"\n")
+            for rank, item in enumerate(content.context or (), 1):
+                ranks.write(f"{content.query_id} Q0 {item.passage_id} {rank} {1 / rank:.6f} reference\n")
 
 
 def one_command(arguments: list[str]) -> None:
@@ -97,40 +126,64 @@ def size_of(path: Path) -> float:
     return sum(one.stat().st_size for one in files if one.is_file()) / 1e6
 
 
+class Growth:
+    """The rows of one source and command, size after size."""
+
+    def __init__(self) -> None:
+        self.before: tuple[int, float] | None = None
+        self.slope: float | None = None
+        self.worst = 0.0
+
+    def row(self, questions: int, found: dict[str, Any]) -> list[str]:
+        """The figures of the next size as cells."""
+        cells = [f"{questions:,}", f"{found['cpu_s']:.1f}", f"{found['wall_s']:.1f}", f"{found['peak_mb']:.0f}"]
+        if self.before is not None:
+            last, then = self.before
+            own = (found["cpu_s"] - then) / (questions - last)
+            cells.append(f"{own * 1000:.2f}")
+            if self.slope:
+                self.worst = max(self.worst, own / self.slope)
+                cells.append(f"{own / self.slope:.2f}")
+            self.slope = own
+        self.before = (questions, found["cpu_s"])
+        return cells + [""] * (6 - len(cells))
+
+
+def measure(root: Path, sizes: list[int], sources: list[str]) -> tuple[list[list[str]], float]:
+    """The rows of the table, and the greatest growth."""
+    rows: list[list[str]] = []
+    grown: dict[tuple[str, str], Growth] = {}
+    for questions in sizes:
+        asked = root / f"asked-{questions}"
+        for source in ("asked", *(one for one in sources if one != "asked")):
+            folder = root / f"{source}-{questions}"
+            make_project(folder, questions, source, None if source == "asked" else asked)
+            for name, *rest in COMMANDS if source in sources else COMMANDS[:1]:
+                rest = [str(folder / one) if one == "report" else one for one in rest]
+                found = measured(folder, (name, *rest, "--config", str(folder / "ragassay.toml")))
+                cells = grown.setdefault((source, name), Growth()).row(questions, found)
+                rows.append([source, name, *cells])
+                print("  ".join(rows[-1]), flush=True)
+            store, report = size_of(folder / ".ragassay"), size_of(folder / "report")
+            print(f"  store {store:.1f} MB, report {report:.1f} MB", flush=True)
+    return rows, max((one.worst for one in grown.values()), default=0.0)
+
+
 def main() -> int:
     """The table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1000, 10_000])
+    parser.add_argument("--sources", nargs="+", default=list(SOURCES), choices=list(SOURCES))
     parser.add_argument("--out", type=Path, help="a new folder that is kept (default: a temporary one)")
-    parser.add_argument("--commands", nargs="+", default=[one for one, *_ in COMMANDS])
+    parser.add_argument("--page", type=Path, help="also write the table below the mark of this page")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        root = given.out or Path(scratch)
-        print(
-            f"{'command':8} {'questions':>9} {'cpu s':>8} {'wall s':>8} {'peak MB':>8} {'ms/further':>10} {'growth':>7}"
-        )
-        before: dict[str, tuple[int, float]] = {}
-        slope: dict[str, float] = {}
-        worst = 0.0
-        for questions in given.sizes:
-            folder = root / str(questions)
-            make_project(folder, questions)
-            for name, *rest in (one for one in COMMANDS if one[0] in given.commands):
-                rest = [str(folder / one) if one == "report" else one for one in rest]
-                found = measured(folder, (name, *rest, "--config", str(folder / "ragassay.toml")))
-                line = f"{name:8} {questions:9,} {found['cpu_s']:8.1f} {found['wall_s']:8.1f} {found['peak_mb']:8.0f}"
-                if name in before:
-                    last, then = before[name]
-                    own = (found["cpu_s"] - then) / (questions - last)
-                    line += f" {own * 1000:10.2f}"
-                    if slope.get(name):
-                        worst = max(worst, own / slope[name])
-                        line += f" {own / slope[name]:7.2f}"
-                    slope[name] = own
-                before[name] = (questions, found["cpu_s"])
-                print(line, flush=True)
-            print(f"         store {size_of(folder / '.ragassay'):.1f} MB, report {size_of(folder / 'report'):.1f} MB")
-    print(f"greatest growth {worst:.2f} (linear within 20 %: at most 1.20)")
+        rows, worst = measure(given.out or Path(scratch), given.sizes, given.sources)
+    order = [(source, name) for source in SOURCES for name, *_ in COMMANDS]
+    rows.sort(key=lambda row: order.index((row[0], row[1])))
+    told = f"greatest growth {worst:.2f} (linear within 20 %: at most 1.20)"
+    lines = [HEAD, ["---"] * 2 + ["---:"] * 6, *rows]
+    put_out(["| " + " | ".join(one) + " |" for one in lines] + ["", told], given.page)
     return 0 if worst <= 1.2 else 1
 
 
