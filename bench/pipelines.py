@@ -33,7 +33,8 @@ from ragassay.records.text import instant
 from ragassay.records.trace import Measurements
 from ragassay.run.systems.bm25 import Index
 from ragassay.run.systems.pipeline.parts import LexicalRetriever, VectorRetriever, make_reranker, make_retriever
-from ragassay.run.systems.pipeline.settings import Lexical, RerankMaxSim, Vector, pipeline_settings
+from ragassay.run.systems.pipeline.settings import pipeline_settings
+from ragassay.run.systems.pipeline.settings_lists import Lexical, RerankMaxSim, Vector
 from ragassay.run.systems.pipeline.system import PipelineSystem
 from ragassay.run.systems.pipeline.vectors import VectorCache
 

@@ -49,6 +49,10 @@ class CitationForm:
                 made.append(Mark(found.start(), found.end(), name))
         return made
 
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where anything in this form stands, whatever it names."""
+        return [one.span() for one in self._mark.finditer(text)]
+
     def _names(self, inner: str, ids: Sequence[str]) -> list[str]:
         if not self._by_number:
             return [one for one in (part.strip() for part in inner.split(",")) if one in ids]

@@ -15,8 +15,9 @@ from ragassay.errors import RagassayError, UsageError
 from ragassay.extensions import extension_names, load_extension, unknown_name
 from ragassay.records.base import Instant
 from ragassay.run import System
-from ragassay.run.systems.chat import TRANSPORT, ChatSystem
+from ragassay.run.systems.chat import ChatSystem
 from ragassay.run.systems.command import CommandSystem
+from ragassay.run.systems.completions import TRANSPORT
 from ragassay.run.systems.extension import ADAPTERS, ExtensionSystem
 from ragassay.run.systems.haystack import HaystackSystem
 from ragassay.run.systems.http import HttpSystem

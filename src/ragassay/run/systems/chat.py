@@ -16,20 +16,18 @@ from ragassay.records.protocol import Stated, SystemIdentity
 from ragassay.records.text import many
 from ragassay.records.trace import Failure
 from ragassay.run.clock import SYSTEM_CLOCK
-from ragassay.run.contract import Entry, Reply, Request, Response, StepIn, System
+from ragassay.run.contract import Entry, Reply, Request, Response, System
 from ragassay.run.normalise import item_id
 from ragassay.run.pace import Conditions
 from ragassay.run.reading import InvalidResponseError, plain_value, read_response
-from ragassay.run.systems.completions import Completions
+from ragassay.run.systems.chat_steps import failed_at, steps_of
+from ragassay.run.systems.completions import TRANSPORT
+from ragassay.run.systems.pipeline.generate import Model
 from ragassay.run.systems.pipeline.outcome import AnswerForm, AnswerFormError
-from ragassay.run.systems.prompt import Assembled, Assembly, Prompt, last_turns
+from ragassay.run.systems.prompt import Assembled, Assembly, Prompt, last_turns, shown_beside_labels
 from ragassay.run.systems.python import PythonSystem
 from ragassay.run.systems.reference import ABSTENTION
 from ragassay.run.systems.retrieved import Texts, list_of, of_stored
-
-TRANSPORT = ("headers", "retries", "retry_on", "max_wait_s", "max_bytes", "use_proxy_settings", "endpoint")
-"""What of `HttpSystem` may be declared about a chat endpoint."""
-CONTEXT_STEP, GENERATE_STEP = "context", "generate"
 
 
 class ChatSystem:
@@ -74,13 +72,10 @@ class ChatSystem:
         self.retrieval: System = asked if hasattr(asked, "ask") else PythonSystem(asked, own_loop=True)
         if not isinstance(model, str) or not model:
             raise UsageError("a chat system needs its model", field="model", hint='model = "gpt-x"')
-        if forbidden := {"model", "messages", "stream", "seed", "n"} & set(options or {}):
-            raise UsageError(
-                f"options may not set {min(forbidden)!r}", field="options", hint="it is set by its own key"
-            )
         if unknown := set(transport) - set(TRANSPORT):
             raise UsageError(f"unknown key {min(unknown)!r}", field=min(unknown), hint=f"known: {', '.join(TRANSPORT)}")
-        self.endpoint = Completions(url, stream=stream, **transport)
+        self.model = Model(url, model, options=options, stream=stream, send_seed=send_seed, transport=transport)
+        self.endpoint = self.model.endpoint
         self.max_wait_s = self.endpoint.max_wait_s + float(getattr(self.retrieval, "max_wait_s", 0.0))
         self.assembly = _assembly(context or {})
         self.form = AnswerForm(
@@ -89,8 +84,8 @@ class ChatSystem:
         self.prompt = Prompt(
             **({"template": prompt} if prompt is not None else {}), engine=engine, version=prompt_version
         )
-        self._texts, self._model, self._system, self._turns = texts, model, system_prompt, history_turns
-        self._options, self._seeded, self._clock = dict(options or {}), send_seed, SYSTEM_CLOCK
+        self.model.fixed = self.form.body()
+        self._texts, self._system, self._turns, self._clock = texts, system_prompt, history_turns, SYSTEM_CLOCK
         self.identity = SystemIdentity(
             name=name or f"chat {model}"[:512],
             adapter="chat",
@@ -110,9 +105,9 @@ class ChatSystem:
             "prompt": self.prompt.template,
             "system_prompt": self._system,
             "history": "as messages" if self._turns is None else f"the last {many(self._turns, 'turn')} as messages",
-            "options": canonical_bytes(self._options).decode(),
-            "stream": self.endpoint.stream,
-            "send_seed": self._seeded,
+            "options": canonical_bytes(self.model.options).decode(),
+            "stream": self.model.stream,
+            "send_seed": self.model.send_seed,
             **self.form.to_metadata(),
             **{key: sent[key] for key in ("retries", "retry_on", "max_wait_s", "max_bytes", "headers")},
         }
@@ -139,23 +134,22 @@ class ChatSystem:
         retrieved_ms = self._clock.since_ms(start_s)
         assembled = self.assembly.assemble([self._texts.of(one) for one in entries])
         try:
-            body = self._body(request, self.prompt.render(request, assembled))
+            messages = self._messages(request, self.prompt.render(request, assembled))
         except ValueError as cause:
-            shown = self._steps(steps, entries, assembled)
+            shown = steps_of(steps, entries, assembled)
             failure = Failure(cause="exception", code="prompt", step=StepId(shown[-1]["step_id"]))
             return Reply(value={"steps": shown}, failure=failure, detail=str(cause))
-        reply = await self.endpoint.send(request, body)
+        reply = await self.model.ask(request, messages)
         latency_ms = None if reply.latency_ms is None else round(retrieved_ms + reply.latency_ms, 3)
-        made = self._steps(steps, entries, assembled)
+        made = steps_of(steps, entries, assembled)
         generate = {**made[-1], "duration_ms": reply.latency_ms, "calls": len(reply.attempts)}
         if reply.failure is not None:
-            return _failed_at(made, generate, replace(reply, latency_ms=latency_ms), reply.failure)
+            return failed_at(made, generate, replace(reply, latency_ms=latency_ms), reply.failure)
         try:
-            ids = [item_id(entries[place]) for place in assembled.kept]
-            answer, decisions = self.form.read(reply.value["answer"], ids)
+            answer, decisions = self._read(request, entries, assembled, reply.value["answer"])
         except AnswerFormError as cause:
             failure = Failure(cause="invalid_response", code="answer_form")
-            return _failed_at(made, generate, replace(reply, detail=str(cause), latency_ms=latency_ms), failure)
+            return failed_at(made, generate, replace(reply, detail=str(cause), latency_ms=latency_ms), failure)
         kept = [msgspec.to_builtins(entries[place]) for place in assembled.kept]
         value = {**reply.value, "contexts": kept, "answer": answer, "calls": len(reply.attempts)}
         value["steps"] = [*made[:-1], {**generate, "decisions": decisions}]
@@ -175,36 +169,17 @@ class ChatSystem:
             return response, Reply(failure=Failure(cause="exception", code="retrieval"), detail=detail)
         return response, None
 
-    def _body(self, request: Request, prompt: str) -> dict[str, Any]:
-        turns = last_turns(request.history, self._turns)
+    def _messages(self, request: Request, prompt: str) -> list[dict[str, str]]:
         messages = [{"role": "system", "content": self._system}] if self._system else []
-        messages += [{"role": one.role, "content": one.text} for one in turns]
-        body = {"model": self._model, "messages": [*messages, {"role": "user", "content": prompt}], **self._options}
-        body |= self.form.body()
-        if self._seeded and request.seed is not None:
-            body["seed"] = request.seed
-        if self.endpoint.stream:
-            body |= {"stream": True, "stream_options": {"include_usage": True}}
-        return body
+        messages += [{"role": one.role, "content": one.text} for one in last_turns(request.history, self._turns)]
+        return [*messages, {"role": "user", "content": prompt}]
 
-    def _steps(self, steps: Sequence[StepIn], entries: Sequence[Entry], assembled: Assembled) -> list[dict[str, Any]]:
-        """The retrieval's steps, what was put together of them, and that a model is asked."""
-        kept = [msgspec.to_builtins(entries[place]) for place in assembled.kept]
-        last = [steps[-1].step_id or f"s{len(steps)}"] if steps else []
-        taken = {one.step_id for one in steps}
-        names = {one: one if one not in taken else f"{one}-chat" for one in (CONTEXT_STEP, GENERATE_STEP)}
-        decisions = [
-            {"action": "drop", "item_id": item_id(entries[place]), "reason": why} for place, why in assembled.dropped
-        ]
-        context = {
-            "step_id": names[CONTEXT_STEP], "name": names[CONTEXT_STEP], "kind": "assemble", "parents": last,
-            "items_in": [msgspec.to_builtins(one) for one in entries], "items_out": kept, "decisions": decisions,
-        }  # fmt: skip
-        generate = {
-            "step_id": names[GENERATE_STEP], "name": names[GENERATE_STEP], "kind": "generate",
-            "parents": [names[CONTEXT_STEP]],
-        }  # fmt: skip
-        return [*(msgspec.to_builtins(one) for one in steps), context, generate]
+    def _read(self, request: Request, entries: Sequence[Entry], assembled: Assembled, given: Any) -> Any:
+        """The answer by the declared form, and what decided it."""
+        ids = [item_id(entries[place]) for place in assembled.kept]
+        shown = [str(one["text"]) for one in assembled.items]
+        turns = last_turns(request.history, self._turns)
+        return self.form.read(given, ids, shown + shown_beside_labels(self.prompt, self._system, turns, request))
 
     async def aclose(self) -> None:
         """Close both."""
@@ -212,13 +187,6 @@ class ChatSystem:
         close = getattr(self.retrieval, "aclose", None)
         if callable(close):
             await close()
-
-
-def _failed_at(made: list[dict[str, Any]], generate: dict[str, Any], reply: Reply, failure: Failure) -> Reply:
-    """The failure of a question at its model, with what was retrieved before."""
-    steps = [*made[:-1], {**generate, "error": {"code": failure.code or failure.cause}}]
-    at = msgspec.structs.replace(failure, step=StepId(generate["step_id"]))
-    return replace(reply, value={"steps": steps}, failure=at)
 
 
 def _assembly(context: Mapping[str, Any]) -> Assembly:

@@ -10,6 +10,8 @@ from typing import Any
 from ragassay.records.trace import Failure
 from ragassay.run.systems.http import HttpSystem
 
+TRANSPORT = ("headers", "retries", "retry_on", "max_wait_s", "max_bytes", "use_proxy_settings", "endpoint")
+"""What of `HttpSystem` may be declared about a chat endpoint."""
 _TOKEN = re.compile(rb'"content"\s*:\s*"[^"]')
 _TAIL_BYTES = 256 * 1024
 """So much of the end of a stream is looked at for the first token."""

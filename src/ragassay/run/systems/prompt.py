@@ -138,6 +138,11 @@ class Prompt:
             raise ValueError(f"the prompt cannot be made: {type(cause).__name__}: {cause}") from None
 
 
+def shown_beside_labels(prompt: Prompt, system_prompt: str, turns: Sequence[Turn], request: Request) -> list[str]:
+    """What a model is shown beside the items of its context: the template, the system's message, the conversation."""
+    return [prompt.template, system_prompt, *(one.text for one in turns), request.query]
+
+
 def last_turns(history: Sequence[Turn], turns: int | None) -> Sequence[Turn]:
     """The last so many turns, or all if that is not said or there are fewer."""
     return history if turns is None else history[max(0, len(history) - turns) :]

@@ -331,6 +331,19 @@ def test_outcome_and_citations_in_declared_forms(small: Small, serve: Serve) -> 
     assert [one.action for one in content.steps[-1].decisions] == ["partial", "cite"]
 
 
+@pytest.mark.parametrize("said", ["Warm air rises [2]", "What is rain [2]?", "the number behind it, like [2]"])
+def test_a_mark_that_the_model_repeats_from_its_prompt_is_no_citation(small: Small, serve: Serve, said: str) -> None:
+    server = serve(lambda body, before, handler: completion(f"{said} So it is, tea says [2]."))
+    system = made(
+        small, server.url, lambda request: [{"id": "rain", "text": "Warm air rises [2] and cools."}, "tea"],
+        citations="[n]", prompt="$context\nPut the number behind it, like [2].\nQuestion: $question",
+    )  # fmt: skip
+    answer = ask(system, history=(Turn(role="user", text="What is rain [2]?"),)).value["answer"]
+    assert [(one["item_id"], one["answer_start"]) for one in answer["citations"]] == [
+        ("tea", len(said) + len(" So it is, tea says "))
+    ]
+
+
 def test_a_reply_by_schema_is_read_and_one_that_is_not_fails_its_question(small: Small, serve: Serve) -> None:
     said = json.dumps({"answer": "Which tea?", "citations": [2], "outcome": "clarified"})
     server = serve(lambda body, before, handler: completion(said))

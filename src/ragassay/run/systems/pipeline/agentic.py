@@ -14,7 +14,7 @@ from ragassay.run.systems.extract import extract, sentences
 from ragassay.run.systems.opening import DIGITS, Hit
 from ragassay.run.systems.pipeline.fusion import rrf
 from ragassay.run.systems.pipeline.generate import outcome_of, query_of
-from ragassay.run.systems.pipeline.settings import AgenticModel, AgenticRule
+from ragassay.run.systems.pipeline.settings_models import AgenticModel, AgenticRule
 
 if TYPE_CHECKING:
     from ragassay.run.systems.pipeline.answering import Answering

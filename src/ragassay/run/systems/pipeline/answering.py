@@ -12,9 +12,9 @@ from ragassay.run.systems.pipeline.agentic import Rounds
 from ragassay.run.systems.pipeline.generate import query_of
 from ragassay.run.systems.pipeline.outcome import AnswerFormError
 from ragassay.run.systems.pipeline.retrieving import Retrieving
-from ragassay.run.systems.pipeline.settings import Chat, Extractive, ModelRewrite
+from ragassay.run.systems.pipeline.settings_models import Chat, Extractive, ModelRewrite
 from ragassay.run.systems.pipeline.steps import CallFailedError, Entry
-from ragassay.run.systems.prompt import Assembled, last_turns
+from ragassay.run.systems.prompt import Assembled, last_turns, shown_beside_labels
 
 
 class Kept(NamedTuple):
@@ -128,8 +128,10 @@ class Answering(Retrieving):
         before_ms = system.clock.since_ms(self.log.began_s) - self.log.waited_ms
         reply = await self.ask_model("generate", system.model, [*messages, {"role": "user", "content": prompt}])
         step["calls"] = len(reply.attempts)
+        shown = [str(one["text"]) for one in kept.assembled.items]
+        shown += shown_beside_labels(system.prompt, declared.system_prompt, history, self.request)
         try:
-            answer, decisions = system.form.read(reply.value["answer"], [self.id_of(one) for one in kept.hits])
+            answer, decisions = system.form.read(reply.value["answer"], [self.id_of(one) for one in kept.hits], shown)
         except AnswerFormError as cause:
             failure = Failure(cause="invalid_response", code="answer_form")
             raise CallFailedError("generate", reply, failure, str(cause)) from None

@@ -14,7 +14,7 @@ from ragassay.records.trace import Failure
 from ragassay.run.account import current
 from ragassay.run.contract import Reply, Request
 from ragassay.run.pace import Conditions
-from ragassay.run.systems.chat import TRANSPORT
+from ragassay.run.systems.completions import TRANSPORT
 from ragassay.run.systems.declared import check_number, shown_url
 from ragassay.run.systems.exchange import words_about
 from ragassay.run.systems.http import HttpSystem

@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING
 from ragassay.records.base import Metadata
 from ragassay.records.canonical import canonical_bytes, digest_text
 from ragassay.records.protocol import Stated, SystemIdentity
-from ragassay.run.systems.pipeline.settings import (
-    AgenticModel,
-    AgenticRule,
-    Chat,
-    Extractive,
-    ModelRewrite,
-    PipelineSettings,
-)
+from ragassay.run.systems.pipeline.settings import PipelineSettings
+from ragassay.run.systems.pipeline.settings_models import AgenticModel, AgenticRule, Chat, Extractive, ModelRewrite
 
 if TYPE_CHECKING:
     from ragassay.run.systems.pipeline.system import PipelineSystem

@@ -1,11 +1,12 @@
-"""What a model's reply says: text, outcome and citations, by the declared form. Asks nothing; reads no context."""
+"""What a model's reply says: text, outcome and citations, by the declared form. Asks nothing."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
+from ragassay.claims import copied
 from ragassay.claims.forms import CitationForm
 from ragassay.errors import UsageError
 from ragassay.records.base import Metadata
@@ -79,8 +80,13 @@ class AnswerForm:
         }
         return {"type": "object", "properties": parts, "required": list(_KEYS), "additionalProperties": False}
 
-    def read(self, given: Mapping[str, Any], ids: Sequence[str]) -> tuple[Answer, list[Decision]]:
+    def read(
+        self, given: Mapping[str, Any], ids: Sequence[str], shown: Iterable[str] = ()
+    ) -> tuple[Answer, list[Decision]]:
         """The answer of the contract, and what decided its outcome; `ids` are the items of the context in their order.
+
+        `shown` is all that the model was shown but the labels of the items: a mark that the answer copied from there,
+        words and all, is no citation (see `copied.told`), and a decision says so.
 
         AnswerFormError if a reply in the form `json` is not in it: cut off by max_tokens, or never asked to be.
         """
@@ -96,25 +102,34 @@ class AnswerForm:
         if said.outcome is not None:
             answer["outcome"] = said.outcome
         if self.citations is not None or self.form == "json":
-            cited = self._cited(said.text, ids, listed)
+            cited, others = self._cited(said.text, ids, listed, shown)
+            decisions += [
+                {"action": "cite", "reason": f"{one} is copied from what was shown: no citation"} for one in others
+            ]
             unknown = dict.fromkeys(one["item_id"] for one in cited if one["item_id"] not in ids)
             decisions += [{"action": "cite", "reason": f"{name} names nothing in the context"} for name in unknown]
             answer["citations"] = cited
         return answer, decisions
 
-    def _cited(self, text: str, ids: Sequence[str], listed: Sequence[int]) -> list[dict[str, Any]]:
-        marks = self.citations.marks(text, ids) if self.citations is not None else []
+    def _cited(
+        self, text: str, ids: Sequence[str], listed: Sequence[int], shown: Iterable[str]
+    ) -> tuple[list[dict[str, Any]], list[str]]:
+        """The citations, and the marks that are none."""
+        marks, others = copied.Told([], [])
+        if self.citations is not None:
+            marks, others = copied.told(text, self.citations.marks(text, ids), shown, self.citations)
         cited: list[dict[str, Any]] = [
             {"answer_start": one.start, "answer_end": one.end, "item_id": one.name} for one in marks
         ]
         there = {one.name for one in marks}
         names = [ids[one - 1] if one <= len(ids) else f"[{one}]" for one in dict.fromkeys(listed)]
-        return cited + [{"item_id": one} for one in names if one not in there]
+        left_out = list(dict.fromkeys(text[one.start : one.end] for one in others))
+        return cited + [{"item_id": one} for one in names if one not in there], left_out
 
     def to_metadata(self) -> Metadata:
         """What is sealed of it."""
         return {
-            "citations": self.citations.form if self.citations is not None else "none",
+            "citations": f"{self.citations.form}; {copied.RULE}" if self.citations is not None else "none",
             "markers": canonical_bytes(self.markers).decode(),
             "outcome": "by the reply" if self.form == "json" else self.outcome or "by marker only",
             "insufficient": self.insufficient,

@@ -17,7 +17,7 @@ from ragassay.run.systems.opening import Hits, Where
 from ragassay.run.systems.pipeline.dense import DenseIndex, VectorIndex
 from ragassay.run.systems.pipeline.embedders import TextEmbedder, embedder
 from ragassay.run.systems.pipeline.rerank import FunctionReranker, MaxSim, Reranker
-from ragassay.run.systems.pipeline.settings import (
+from ragassay.run.systems.pipeline.settings_lists import (
     Embedding,
     Lexical,
     Rerank,

@@ -28,13 +28,8 @@ from ragassay.run.systems.pipeline.parts import (
     make_retriever,
 )
 from ragassay.run.systems.pipeline.rerank import Reranker
-from ragassay.run.systems.pipeline.settings import (
-    AgenticModel,
-    Chat,
-    ModelRewrite,
-    PipelineSettings,
-    pipeline_settings,
-)
+from ragassay.run.systems.pipeline.settings import PipelineSettings, pipeline_settings
+from ragassay.run.systems.pipeline.settings_models import AgenticModel, Chat, ModelRewrite
 from ragassay.run.systems.pipeline.vectors import VectorCache
 from ragassay.run.systems.prompt import Assembly, Prompt
 

@@ -155,3 +155,16 @@ def test_settings_that_are_wrong_are_named(given: dict[str, Any], field: str) ->
     with pytest.raises(UsageError) as error:
         form(**given)
     assert error.value.field == field
+
+
+@pytest.mark.parametrize("kind", ["text", "json"])
+def test_a_mark_copied_from_what_was_shown_is_no_citation_and_a_decision_says_so(kind: str) -> None:
+    answer = "Averages predict the weather [2]. It is old [1]."
+    reply = answer if kind == "text" else said(answer, citations=[3])
+    shown = ["The method of averages predict the weather [2] since 1900."]
+    found, decisions = form(form=kind).read({"text": reply}, ["p1", "p2", "p3"], shown)
+    assert [one["item_id"] for one in found["citations"]] == ["p1", *(["p3"] if kind == "json" else [])]
+    assert found["text"] == answer
+    assert [one["reason"] for one in decisions if one["action"] == "cite"] == [
+        "[2] is copied from what was shown: no citation"
+    ]

@@ -16,7 +16,9 @@ from tests.unit.run.small import AS_OF, Small
 from ragassay.cli.settings import line_of
 from ragassay.cli.systems import make_system
 from ragassay.errors import RagassayError, UsageError
-from ragassay.run.systems.pipeline.settings import Chat, Extractive, Lexical, RuleRewrite, Vector, pipeline_settings
+from ragassay.run.systems.pipeline.settings import pipeline_settings
+from ragassay.run.systems.pipeline.settings_lists import Lexical, Vector
+from ragassay.run.systems.pipeline.settings_models import Chat, Extractive, RuleRewrite
 
 LEXICAL = {"kind": "lexical"}
 FUNCTION = {"kind": "vector", "embedder": "vectors_of_length:embed"}
