@@ -11,7 +11,7 @@ from ragassay.records.base import Digest
 from ragassay.records.case import Case
 from ragassay.records.comparison import Comparison, Effect, Move, NewLoss
 from ragassay.records.score import CLASS_ORDER
-from ragassay.report.dimensions import headline, leading
+from ragassay.report.dimensions import headline, is_runtime, leading
 from ragassay.report.lists import CONTEXT
 from ragassay.report.model import Verdict
 from ragassay.report.questions import QUERY_TEXT, language
@@ -56,6 +56,7 @@ def build(store: Store, comparison: Digest, decision: Verdict | None, bodies: in
         variation=record.variation,
         level=record.level,
         flips=record.flips,
+        slices=record.slices,
         paired=record.paired,
         unpaired=record.unpaired,
         changes=record.changes,
@@ -79,11 +80,16 @@ def _headline(record: Comparison, effects: Sequence[Effect]) -> tuple[list[Effec
     steps = [one.step for one in sorted(record.steps, key=lambda one: one.order)]
     steps += sorted({one.step for one in effects if one.step} - {*steps, CONTEXT})
     rows = leading(headline([one for one in effects if one.population.slice is None], [*steps, CONTEXT]))
-    rows.sort(key=lambda one: (CLASS_ORDER.index(one.population.class_), one.status != "value", one.measure))
+    rows.sort(key=_row_rank)
     chosen, where = {id(one) for one in rows}, nearest(rows)
     rest = [one for one in effects if id(one) not in chosen]
     rest.sort(key=lambda one: where.get((one.measure, one.population.class_), one.step) != one.step)
     return rows, rest
+
+
+def _row_rank(one: Effect) -> tuple[int, bool, bool, str]:
+    """By class; in it what has no value behind what has one, and times and costs behind all else."""
+    return CLASS_ORDER.index(one.population.class_), one.status != "value", is_runtime(one.measure), one.measure
 
 
 def _ordered(cases: Sequence[Case], found: Mapping[str, Told]) -> list[Case]:

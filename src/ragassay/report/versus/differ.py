@@ -25,18 +25,33 @@ def words(text: str) -> list[str]:
 def pieces(before: str, after: str) -> tuple[Piece, ...]:
     """What both texts share and what only one has, in order.
 
-    Same and gone joined are `before`, same and new joined are `after`. Empty where either has more than MOST_WORDS.
+    Same and gone joined are `before`, same and new joined are `after`. A shared stretch without a letter or digit
+    between two changes belongs to the changes. Empty where either text has more than MOST_WORDS.
     """
     old, new = words(before), words(after)
     if max(len(old), len(new)) > MOST_WORDS:
         return ()
+    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     made: list[Piece] = []
-    for tag, low, high, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
-            made.append(Piece(kind="same", text="".join(old[low:high])))
-            continue
-        if high > low:
-            made.append(Piece(kind="gone", text="".join(old[low:high])))
-        if end > start:
-            made.append(Piece(kind="new", text="".join(new[start:end])))
-    return tuple(made)
+    gone, fresh = "", ""
+    for place, (tag, low, high, start, end) in enumerate(codes):
+        shared = "".join(old[low:high]) if tag == "equal" else ""
+        if shared and (place in (0, len(codes) - 1) or any(map(str.isalnum, shared))):
+            made += _changed(gone, fresh)
+            gone, fresh = "", ""
+            made.append(Piece(kind="same", text=shared))
+        else:
+            gone += "".join(old[low:high])
+            fresh += "".join(new[start:end])
+    return (*made, *_changed(gone, fresh))
+
+
+def _changed(gone: str, fresh: str) -> list[Piece]:
+    if gone == fresh:
+        return [Piece(kind="same", text=gone)] if gone else []
+    found: list[Piece] = []
+    if gone:
+        found.append(Piece(kind="gone", text=gone))
+    if fresh:
+        found.append(Piece(kind="new", text=fresh))
+    return found

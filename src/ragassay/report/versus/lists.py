@@ -71,7 +71,8 @@ def _step_pair(case: Case, old: Column | None, new: Column | None, library: Libr
         and all(one.fate == "same" for one in rows),
         rows=tuple(shown),
         rows_total=len(rows),
-        asked=asked if asked[0] != asked[1] else None,
+        asked=asked if old is not None and new is not None and asked[0] != asked[1] else None,
+        there=(old is not None, new is not None),
         failed=failed,
     )
 

@@ -37,11 +37,13 @@ class StepPair(Sheet, frozen=True, kw_only=True):
     before: int | None
     """Items; absent: the step did not say, or is not in this trace."""
     after: int | None
+    there: tuple[bool, bool]
+    """Whether the trace before and the trace now have the step."""
     same: bool
     rows: tuple[Row, ...]
     rows_total: int
     asked: tuple[Cut | None, Cut | None] | None
-    """The step's own query text before and now, where they differ."""
+    """The step's own query text before and now, where both have the step and they differ."""
     failed: tuple[str | None, str | None]
 
 
@@ -118,6 +120,8 @@ class Versus(Sheet, frozen=True, kw_only=True):
     variation: tuple[str, ...]
     level: float
     flips: int
+    slices: str
+    """What slices are looked at for: must-pass, regressed, explore."""
     paired: int
     unpaired: tuple[Unpaired, ...]
     changes: tuple[Change, ...]

@@ -13,7 +13,7 @@ from ragassay.report.dimensions import unit_of
 from ragassay.report.versus import say
 from ragassay.report.versus.forest import MOST, RATIOS, forest, plotted, strip
 from ragassay.report.versus.model import Versus
-from ragassay.report.words import value_text
+from ragassay.report.words import short, value_text
 
 FLAG_WORDS = {
     "changed": "Changed",
@@ -34,6 +34,7 @@ KIND_WORDS = {
 MOST_EFFECTS = 500
 """Rows of the table of all other effects."""
 MOST_CHANGES = 200
+MOST_STATED = 300
 
 
 def html(made: Versus) -> str:
@@ -73,6 +74,7 @@ def _environment() -> jinja2.Environment:
         "value_of": value_of,
         "move_words": move_words,
         "difference": difference,
+        "stated": stated,
     }
     return made
 
@@ -102,3 +104,8 @@ def move_words(one: Move) -> str:
     """`0.500 → 0.250`."""
     before = value_of(one.baseline, one.baseline_status, one.measure)
     return f"{before} → {value_of(one.candidate, one.candidate_status, one.measure)}"
+
+
+def stated(value: str) -> str:
+    """What a changed artefact was: a digest short enough to read, anything else whole up to 300 characters."""
+    return short(value) if value.startswith("sha256:") else value[:MOST_STATED]

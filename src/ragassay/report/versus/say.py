@@ -41,6 +41,8 @@ def caveats(record: Comparison) -> Iterator[str]:
     """What a reader must know before any number."""
     for one in record.weak_baseline:
         yield plain(f"Weak baseline: {one}")
+    if record.reference is None:
+        yield "Whether the baseline is weak was not asked: no run of the built-in BM25 was named to hold it against."
     if not record.stored_configuration:
         yield "Weak baseline: its exact configuration is not stored, so nobody can run it again."
     for name, arm in (("baseline", record.baseline), ("candidate", record.candidate)):
