@@ -223,7 +223,8 @@ DECLARED: tuple[Declaration, ...] = (
         population="groups of two or more paraphrases (paraphrase_of) of one class with a value",
         denominator="such groups",
         missing_labels="as the measure in `of`; a paraphrase without a value widens the bounds",
-        nothing_relevant="fewer than two paraphrases with a value: undefined(fewer_than_2_paraphrases)",
+        nothing_relevant="fewer than two paraphrases with a value: undefined(fewer_than_2_paraphrases); without any "
+        "group: undefined(no_paraphrases)",
         reference="ragassay; of=outcome: mean agreement of pairs",
         unsafe_alone_for="quality: a system that is always wrong is consistent",
         params=("of",),
@@ -237,7 +238,8 @@ DECLARED: tuple[Declaration, ...] = (
         missing_labels="missing(unlabelled), never 0",
         unjudged="not relevant; an item of unknown content makes it missing",
         short_list="reads what there is; a pair of which neither found anything does not count",
-        nothing_relevant="undefined(nothing_found) where no pair found anything",
+        nothing_relevant="undefined(nothing_found) where no pair found anything; without any group: "
+        "undefined(no_paraphrases)",
         reference="Jaccard 1901 over places of evidence in documents",
         unsafe_alone_for="completeness: paraphrases may all miss the same evidence",
         params=("rel",),

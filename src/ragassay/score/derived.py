@@ -22,6 +22,7 @@ from ragassay.score.summary import Summary, summarise
 Rows = Mapping[tuple[str, str], Sequence[Observation]]
 Populations = Mapping[Population, Sequence[Case]]
 OVERLAP = "paraphrase_overlap"
+NO_GROUP = "no_paraphrases"
 GROUPED = frozenset({"paraphrase_consistency", OVERLAP})
 
 
@@ -101,14 +102,21 @@ def _auroc(place: Place, scores: Sequence[Observation], across: Populations, sco
 
 
 def _paraphrases(place: Place, classes: Populations, scoring: Scoring) -> Iterator[Estimate]:
+    """Populations with a group; where there is no group at all, each class undefined(no_paraphrases)."""
     told = told_of(str(place.measure), place.step, scoring)
+    any_group = False
     for population, cases in classes.items():
         made = [
             (own[0], summary_of(group_told(place.measure, variants(place.measure, own, place.rows))))
             for _, own in sorted(groups(cases).items())
         ]
         if made:
+            any_group = True
             yield Base(told, population, made).macro()
+    if not any_group:
+        for population in classes:
+            if population.slice is None:
+                yield Base(told, population, []).make("macro", None, reason=NO_GROUP)
 
 
 def _repeats(place: Place, classes: Populations, scoring: Scoring) -> Iterator[Estimate]:

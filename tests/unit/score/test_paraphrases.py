@@ -77,6 +77,22 @@ def test_agreement_of_outcomes_and_spread_of_a_measure_with_the_worst_named() ->
         assert told_of(parse(measure), variants(parse(measure), cases[:3], own)).worst == worst
 
 
+def test_without_any_group_each_class_says_so_and_with_one_only_its_own_is_there() -> None:
+    cases = [asked("q"), asked("u", "unanswerable")]
+    traces = [said(one.query_id, "yes", "answered") for one in cases]
+    _, made = table(cases, traces, "paraphrase_consistency(of=outcome)")
+    rows = [one for one in made if one.measure.startswith("paraphrase_consistency")]
+    assert [(one.population.class_, one.status, one.reason, one.attempted) for one in rows] == [
+        ("answerable", "undefined", "no_paraphrases", 0),
+        ("unanswerable", "undefined", "no_paraphrases", 0),
+    ]
+    cases.append(asked("p", paraphrase_of="q"))
+    traces.append(said("p", "yes", "answered"))
+    _, made = table(cases, traces, "paraphrase_consistency(of=outcome)")
+    rows = [one for one in made if one.measure.startswith("paraphrase_consistency")]
+    assert [(one.population.class_, one.value) for one in rows] == [("answerable", 1.0)]
+
+
 def test_two_that_disagree_have_no_worst_and_one_wording_is_no_group() -> None:
     assert list(groups([asked("q"), asked("p", paraphrase_of="q"), asked("lonely")])) == ["q"]
     assert not groups([asked("p", paraphrase_of="q")])
