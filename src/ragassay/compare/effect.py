@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +14,12 @@ from ragassay.compare.cells import Floats, Ints
 from ragassay.compare.pairs import Pairs
 from ragassay.records.comparison import Effect
 from ragassay.records.score import Bounds, Interval, Status
+from ragassay.stats.power import detectable
 
 EQUAL = 1e-12
 """Two values within this part of the greater one are equal."""
-POWER = 0.8
+EXACT_UP_TO = 16
+"""Up to so many clusters all sign patterns are counted."""
 AT = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 """The quantiles of the differences."""
 STUDENT, ALL_EQUAL = "student_t", "exact_all_equal"
@@ -89,7 +92,7 @@ class Spread(NamedTuple):
     detectable: float | None
 
 
-def spread(made: Pairs, own: Differences, level: float) -> Spread:
+def spread(made: Pairs, own: Differences, level: float, flips: int) -> Spread:
     """Student's t with G - 1 degrees of freedom over the clusters' sums; where all differences are equal, the exact
     bound of G clusters that all show the same: a mean could be further off by 1 - alpha^(1/G) of the way to each end.
     """
@@ -109,11 +112,20 @@ def spread(made: Pairs, own: Differences, level: float) -> Spread:
     error = math.sqrt(size / (size - 1) * math.fsum(sums**2))
     if error == 0:
         return Spread(size, None, None)
-    half, more = student(level, size - 1) * error, student(2 * POWER - 1, size - 1) * error
+    half = student(level, size - 1) * error
     low, high = own.effect - half, own.effect + half
     if limits is not None:
         low, high = max(low, limits[0]), min(high, limits[1])
-    return Spread(size, Interval(low=low, high=high, level=level, method=STUDENT, clusters=size), half + more)
+    reach = _errors_seen(size, level, flips)
+    seen = None if reach is None else reach * error
+    return Spread(size, Interval(low=low, high=high, level=level, method=STUDENT, clusters=size), seen)
+
+
+@lru_cache(maxsize=4096)
+def _errors_seen(units: int, level: float, flips: int) -> float | None:
+    """How many standard errors an effect must have to be found in 80 of 100 repetitions; None: no p can be so small."""
+    floor = 2.0 / 2**units if units <= EXACT_UP_TO else 1.0 / (flips + 1)
+    return detectable(1.0, units, alpha=1 - level, floor=floor).effect
 
 
 def _all_equal(made: Pairs, own: Differences) -> bool:
@@ -175,7 +187,9 @@ def why_not(made: Pairs) -> tuple[Status, str]:
     return "undefined", "no_denominator"
 
 
-def effect_of(made: Pairs, counted: tuple[int, int, int], own: Differences | None, level: float, unit: str) -> Effect:
+def effect_of(
+    made: Pairs, counted: tuple[int, int, int], own: Differences | None, unit: str, level: float, flips: int
+) -> Effect:
     """The effect without its test. `counted`: undefined, missing and error questions."""
     undefined, missing, error = counted
     fields: dict[str, Any] = {
@@ -187,7 +201,7 @@ def effect_of(made: Pairs, counted: tuple[int, int, int], own: Differences | Non
         status, reason = why_not(made)
         return Effect(status=status, reason=reason, clusters=len(set(made.clusters.tolist())),
                       bounds=bounds_of(made, None), **fields)  # fmt: skip
-    found = spread(made, own, level)
+    found = spread(made, own, level, flips)
     wins, ties, losses = counts(own, made.direction)
     return Effect(
         status="value", baseline=own.baseline, candidate=own.candidate, effect=own.effect, interval=found.interval,

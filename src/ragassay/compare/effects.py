@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ragassay.compare import times
 from ragassay.compare.cells import Ints, Key
-from ragassay.compare.effect import Differences, compact, differences, effect_of
+from ragassay.compare.effect import EXACT_UP_TO, Differences, compact, differences, effect_of
 from ragassay.compare.families import Purpose, corrected
 from ragassay.compare.figures import figures
 from ragassay.compare.pairs import LAST_LIST, Pairs, aggregation_of, both_placed, joined, pairs, status_counts
@@ -106,7 +106,7 @@ def _of_measure(
         if len(made.query_ids) + sum(counted) == 0:
             return
         own = differences(made)
-        effect = effect_of(made, counted, own, setting.level, told.unit)
+        effect = effect_of(made, counted, own, told.unit, setting.level, setting.flips)
         if told.name in TIMES:
             yield from _of_times(a, b, Tested(effect, made, own), setting)
         else:
@@ -158,7 +158,7 @@ def _with_tests(a: Side, b: Side, tested: Sequence[Tested], setting: Setting) ->
     made = [one.effect for one in tested]
     tables = [_group([tested[place] for place in places], homes) for places in groups.values()]
     size = int(units.max(initial=-1)) + 1
-    found = shared_flips(tables, size, seed=setting.seed, flips=setting.flips)
+    found = shared_flips(tables, size, seed=setting.seed, flips=setting.flips, exact_up_to=EXACT_UP_TO)
     for places, tests in zip(groups.values(), found, strict=True):
         for place, test in zip(places, tests, strict=True):
             made[place] = replace(made[place], test=_test(test))

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ragassay.records.comparison import Effect
 from ragassay.records.score import Population
+from ragassay.stats.families import bh, holm
 
 Purpose = Literal["must-pass", "regressed", "explore"]
 CORRECTIONS: dict[Purpose, Literal["none", "holm", "bh"]] = {"must-pass": "none", "regressed": "holm", "explore": "bh"}
@@ -37,17 +38,8 @@ def corrected(effects: Sequence[Effect], purpose: Purpose, whole: Collection[Pop
 
 
 def adjust(p: Sequence[float], correction: Literal["none", "holm", "bh"]) -> list[float]:
-    """p-values after Holm (step-down) or Benjamini and Hochberg (step-up); the same order, none above 1."""
-    m, made = len(p), list(p)
-    order = sorted(range(m), key=lambda place: p[place])
-    if correction == "holm":
-        worst = 0.0
-        for rank, place in enumerate(order):
-            worst = max(worst, min(1.0, (m - rank) * p[place]))
-            made[place] = worst
-    elif correction == "bh":
-        best = 1.0
-        for rank, place in reversed(list(enumerate(order, 1))):
-            best = min(best, p[place] * m / rank)
-            made[place] = best
+    """p-values after a correction; the same order, none above 1."""
+    if correction == "none":
+        return list(p)
+    made: list[float] = (holm(p) if correction == "holm" else bh(p)).tolist()
     return made

@@ -71,9 +71,10 @@ def test_ten_questions_by_hand_and_by_scipy(tmp_path: Path) -> None:
     assert found.test.p == pytest.approx(theirs.pvalue)
     assert (found.test.method, found.test.flips, found.test.floor) == ("exact", 64, 2 / 64)  # six differ
     assert found.quantiles == (-0.25, -0.25, 0.0, 0.0, 0.25, 0.5, 0.5)
-    t = stats.t(9)
-    error = differences.std(ddof=1) / math.sqrt(10)
-    assert found.detectable == pytest.approx((t.ppf(0.975) + t.ppf(0.8)) * error)
+    alpha = 25 * 2 / 2**10  # the greatest p of 1,024 patterns that is at most 0.05
+    critical, shift = stats.t(9).ppf(1 - alpha / 2), found.detectable / (differences.std(ddof=1) / math.sqrt(10))
+    power = stats.nct(9, shift).sf(critical) + stats.nct(9, shift).cdf(-critical)
+    assert power == pytest.approx(0.8, abs=1e-6)
     moved = list(store.get_lines(Move, made.moves))
     assert {each.query_id: each.kind for each in moved} == {
         "q0": "improved", "q3": "improved", "q4": "improved", "q6": "regressed", "q7": "improved", "q9": "improved"
