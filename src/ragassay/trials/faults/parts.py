@@ -1,0 +1,160 @@
+"""Parts of a pipeline that do the wrong thing and say what they did before. Plants nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from ragassay.records.base import Instant
+from ragassay.records.case import Principal
+from ragassay.records.document import Document, Passage
+from ragassay.run.systems.bm25 import Index, terms
+from ragassay.run.systems.opening import Hit, Hits, Open, Where
+from ragassay.run.systems.pipeline.dense import DenseIndex
+from ragassay.run.systems.pipeline.embedders import Embedder
+from ragassay.run.systems.pipeline.parts import Found, VectorRetriever
+from ragassay.run.systems.pipeline.rerank import Reranker, Rescored
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_terms = lru_cache(maxsize=200_000)(lambda text: tuple(terms(text)))
+OTHER = "; another model of the same size"
+
+
+class PartLexical:
+    """BM25 over some of the passages, which keep their numbers."""
+
+    kind: Literal["lexical"] = "lexical"
+    local = True
+
+    def __init__(self, documents: Sequence[Document], passages: Sequence[Passage], held: Sequence[int]) -> None:
+        self._numbers = list(held)
+        self.index = _Words(documents, [passages[one] for one in self._numbers]) if held else None
+        self.identity = "" if self.index is None else self.index.identity
+
+    def find(
+        self, query: str, *, top_k: int, principal: Principal | None, as_of: Instant, where: Where | None
+    ) -> Found:
+        """As in `Retriever`."""
+        if self.index is None:
+            return Found(Hits([], 0, 0, 0))
+        found = self.index.search(query, top_k=top_k, principal=principal, as_of=as_of, where=where)
+        return Found(found._replace(hits=[Hit(self._numbers[one.number], one.score) for one in found.hits]))
+
+
+class PartVector(VectorRetriever):
+    """Cosine over some of the passages of an index that is built once."""
+
+    def __init__(self, index: DenseIndex, documents: Sequence[Document], held: Sequence[int]) -> None:
+        super().__init__(_Held(index, documents, held))
+
+    def attach(self, conditions: Any) -> None:
+        """Nothing is to be built."""
+
+
+class Searched(Index):
+    """Texts and ids of every passage that a faulty index may hold; how rare a word is, is asked of the sealed one.
+
+    Otherwise an extractive answer would move for itself where documents are gone, and the fault would have two places.
+    """
+
+    def __init__(self, documents: Sequence[Document], passages: Sequence[Passage], sealed: Index) -> None:
+        super().__init__(documents, passages)
+        self._sealed = sealed
+
+    def warm(self) -> None:
+        """Build what is built once."""
+        self._sealed.warm()
+
+    def idf(self, term: str) -> float:
+        """Of the sealed index."""
+        return self._sealed.idf(term)
+
+
+class Keeping(Index):
+    """Finds no repeats: every hit is kept."""
+
+    def __init__(self, sealed: Index) -> None:
+        self.__dict__ = sealed.__dict__
+
+    def without_repeats(self, hits: Sequence[Hit]) -> tuple[list[Hit], list[tuple[Hit, Hit]]]:
+        """All of them."""
+        return list(hits), []
+
+
+class Reversed:
+    """The scores of a reranker with the other sign: its worst is its best."""
+
+    def __init__(self, inner: Reranker) -> None:
+        self._inner = inner
+        self.identity = f"reversed {inner.identity}"
+
+    def attach(self, conditions: Any) -> None:
+        """Hand them on."""
+        attach = getattr(self._inner, "attach", None)
+        if callable(attach):
+            attach(conditions)
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """As in `Reranker`."""
+        return self.score_counted(query, texts).scores
+
+    def score_counted(self, query: str, texts: Sequence[str]) -> Rescored:
+        """The same, with what was in a cache."""
+        counted = getattr(self._inner, "score_counted", None)
+        found = counted(query, texts) if callable(counted) else Rescored(self._inner.score(query, texts))
+        return found._replace(scores=[-one for one in found.scores])
+
+
+class OtherModel:
+    """An embedder whose vectors mean something else: those of another model of the same size.
+
+    The numbers of each vector stand in another order, the same one for every text. So texts are as near to each other
+    as they were, and tell nothing about those that the first model embedded.
+    """
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner, self.dimensions = inner, inner.dimensions
+        self.identity = f"{inner.identity}{OTHER}"
+
+    def attach(self, conditions: Any) -> None:
+        """Hand them on."""
+        attach: Any = getattr(self._inner, "attach", None)
+        if callable(attach):
+            attach(conditions)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Shape (texts, dimensions)."""
+        half = self.dimensions // 2 + 1
+        found = self._inner.embed(texts)
+        return found[:, [(one * 7 + half) % self.dimensions for one in range(self.dimensions)]]
+
+
+class _Words(Index):
+    """An index that shares the words of texts with others."""
+
+    @cached_property
+    def _words(self) -> list[list[str]]:
+        return [list(_terms(one.text)) for one in self.passages]
+
+
+class _Held(DenseIndex):
+    """An index of vectors of which only some may be found; it shares the vectors of the one that it is made of."""
+
+    def __init__(self, index: DenseIndex, documents: Sequence[Document], held: Sequence[int]) -> None:
+        import numpy as np
+
+        index.warm()
+        self.__dict__.update(index.__dict__)
+        self._documents = {(one.document_id, one.version): one for one in documents}
+        self._open = {}
+        self._mask_held = np.zeros(len(index.passages), np.bool_)
+        self._mask_held[list(held)] = True
+
+    def opened(self, principal: Principal | None, as_of: Instant, where: Where | None = None) -> Open:
+        """Those that are held, of what is open."""
+        found = super().opened(principal, as_of, where)
+        return found._replace(mask=found.mask & self._mask_held)
