@@ -4,9 +4,10 @@
 
 The questions are the demo's, asked again under new ids, over the demo's documents. Their answers come from the
 reference pipeline (`asked`), from a TREC run file of what it found (`trec`), and from its stored traces (`traces`): all
-three go through run, score and report. Each command is a process of its own. Seconds are of processor time (user and system),
-which other work on the machine disturbs less than the clock does. *Each further question* is the difference to the size
-before, divided by the questions between; the growth is its ratio to the same figure one size earlier: 1.00 is linear.
+three go through run, score and report. Each command is a process of its own. Seconds are of processor time (user and
+system), which other work on the machine disturbs less than the clock does. *Each further question* is the difference to
+the size before, divided by the questions between; the growth is its ratio to the same figure one size earlier: 1.00 is
+linear.
 """
 
 from __future__ import annotations

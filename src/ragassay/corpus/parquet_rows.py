@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _BATCH = 256
 _MOST_UNPACKED = 4 * 1024**3
 _MOST_RATIO = 1_000
+_MOST_ENTRIES = 2**25
+_ENTRY_BYTES = 64
+"""What an entry of a list takes in Python beside its text."""
 
 
 class ParquetRow(NamedTuple):
@@ -45,7 +48,7 @@ def parquet_rows(path: Path, choose: Callable[[list[str]], list[str]] | None = N
             source = parquet.ParquetFile(file, page_checksum_verification=True)
             _check(source, path)
             source = parquet.ParquetFile(
-                file, metadata=source.metadata, page_checksum_verification=True, read_dictionary=_texts(source, pyarrow)
+                file, metadata=source.metadata, page_checksum_verification=True, read_dictionary=_texts(source)
             )
             columns = list(source.schema_arrow.names)
             wanted = list(dict.fromkeys(choose(columns))) if choose else columns
@@ -82,6 +85,11 @@ def _check(source: pq.ParquetFile, path: Path) -> None:
     unpacked = sum(max(0, about.row_group(number).total_byte_size) for number in range(about.num_row_groups))
     if unpacked > _MOST_UNPACKED or unpacked > max(MAX_BYTES, path.stat().st_size * _MOST_RATIO):
         raise InputError(f"says that it unpacks to {unpacked} bytes", hint="is it damaged? Write it again, or split it")
+    for number in range(about.num_row_groups):
+        group = about.row_group(number)
+        most = max((group.column(at).num_values for at in range(group.num_columns)), default=0)
+        if most > max(group.num_rows, _MOST_ENTRIES):  # a few bytes can say a hundred million empty entries of a list
+            raise InputError(f"{most} entries of lists in a row group", hint="write smaller row groups, or split it")
     names = list(source.schema_arrow.names)
     if len(set(names)) < len(names):
         twice = next(name for at, name in enumerate(names) if name in names[:at])
@@ -91,10 +99,11 @@ def _check(source: pq.ParquetFile, path: Path) -> None:
             raise InputError(f"nested deeper than {MAX_DEPTH}", field=shown(field.name), hint="write it flatter")
 
 
-def _texts(source: pq.ParquetFile, pyarrow: Any) -> list[str]:
-    """The flat columns of text. They are read as dictionaries: a few bytes of a file can say one long text a thousand
-    times, and so it stands in memory once before it is counted how much all of them are."""
-    return [one.name for one in source.schema_arrow if _is_text(one.type, pyarrow)]
+def _texts(source: pq.ParquetFile) -> list[str]:
+    """Where texts are, inside lists and structs too. They are read as dictionaries: a few bytes of a file can say one
+    long text a thousand times, and so it stands in memory once before it is counted how much all of them are."""
+    columns = (source.schema.column(number) for number in range(len(source.schema)))
+    return [one.path for one in columns if one.physical_type == "BYTE_ARRAY"]
 
 
 def _is_text(kind: pa.DataType, pyarrow: Any) -> bool:
@@ -127,8 +136,8 @@ def _rows(source: pq.ParquetFile, columns: list[str], pyarrow: Any) -> Iterator[
 def _values(column: Any, pyarrow: Any) -> list[Any]:
     """The values of a column; texts come as bytes, since nobody has checked that they are UTF-8."""
     kind = column.type
+    _check_size(_unpacked(column, pyarrow))
     if pyarrow.types.is_dictionary(kind):
-        _check_size(_unpacked(column, pyarrow))
         column = column.cast(kind.value_type)
         kind = kind.value_type
     if pyarrow.types.is_string(kind):
@@ -144,13 +153,23 @@ def _values(column: Any, pyarrow: Any) -> list[Any]:
 
 
 def _unpacked(column: Any, pyarrow: Any) -> int:
-    """Bytes of the texts of a dictionary column when every row has its own; 0 for one of anything else."""
+    """Bytes of the texts of a column when every row has its own, and of the entries of its lists and structs."""
     from pyarrow import compute
 
-    if not _is_text(column.dictionary.type, pyarrow):
-        return 0
-    lengths = compute.binary_length(column.dictionary)
-    return int(compute.sum(lengths.take(column.indices).cast("int64")).as_py() or 0)
+    size, waiting = 0, [column]
+    while waiting:
+        one = waiting.pop()
+        kind = one.type
+        if pyarrow.types.is_dictionary(kind):
+            if _is_text(kind.value_type, pyarrow):
+                lengths = compute.binary_length(one.dictionary)
+                size += int(compute.sum(lengths.take(one.indices).cast("int64")).as_py() or 0)
+        elif kind.num_fields:
+            inner = [one.keys, one.items] if pyarrow.types.is_map(kind) else one.flatten()
+            inner = inner if isinstance(inner, list) else [inner]
+            size += sum(len(each) for each in inner) * _ENTRY_BYTES
+            waiting += inner
+    return size
 
 
 def _check_size(size: int) -> None:

@@ -202,3 +202,59 @@ def test_one_long_text_said_many_times_is_counted_before_it_is_unpacked(tmp_path
     finally:
         pa.set_memory_pool(usual)
     assert watched.max_memory() < 100_000_000
+
+
+def _nested(pa: Any, shape: str, text: str) -> tuple[Any, Any]:
+    """A column of 16 rows that say a text 16 times each, and the row as JSON has it."""
+    entries, structs = [text] * 16, [{"b": text} for _ in range(16)]
+    pairs = [(str(at), text) for at in range(16)]
+    row, kind, wanted = {
+        "list": (entries, pa.list_(pa.string()), entries),
+        "large_list": (entries, pa.large_list(pa.large_string()), entries),
+        "fixed_list": (entries, pa.list_(pa.string(), 16), entries),
+        "bytes": ([text.encode()] * 16, pa.list_(pa.binary()), entries),
+        "struct": ({"a": structs}, None, {"a": structs}),
+        "lists": ([entries], None, [entries]),
+        "map": (pairs, pa.map_(pa.string(), pa.string()), [list(one) for one in pairs]),
+    }[shape]
+    return pa.array([row] * 16, kind), wanted
+
+
+@pytest.mark.parametrize("shape", ["list", "large_list", "fixed_list", "bytes", "struct", "lists", "map"])
+def test_texts_inside_lists_and_structs_are_counted_before_they_are_unpacked(tmp_path: Path, shape: str) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "t.parquet"
+
+    def write(text: str) -> Any:
+        column, wanted = _nested(pa, shape, text)
+        pq.write_table(
+            pa.table({"text": column}), path, compression="zstd", dictionary_pagesize_limit=1 << 30,
+            data_page_size=1 << 30,
+        )  # fmt: skip
+        return wanted
+
+    wanted = write("short")
+    assert [row.values["text"] for row in parquet_rows.parquet_rows(path)] == [wanted] * 16
+    write("x" * 2_000_000)  # 512 MB in a file of a few kB
+    assert path.stat().st_size < 20_000
+    usual = pa.default_memory_pool()
+    watched = pa.proxy_memory_pool(usual)
+    pa.set_memory_pool(watched)
+    try:
+        with pytest.raises(InputError, match="bytes in 256 rows"):
+            list(parquet_rows.parquet_rows(path))
+    finally:
+        pa.set_memory_pool(usual)
+    assert watched.max_memory() < 50_000_000
+
+
+def test_a_list_of_too_many_empty_entries_is_not_unpacked(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "t.parquet"
+    for entries, why in ((5_000_000, "bytes in 256 rows"), (34_000_000, "34000000 entries of lists in a row group")):
+        offsets = pa.array([0, entries], pa.int32())
+        column = pa.ListArray.from_arrays(offsets, pa.nulls(entries, pa.int8()))
+        pq.write_table(pa.table({"text": column}), path, compression="zstd")
+        assert path.stat().st_size < 2_000
+        with pytest.raises(InputError, match=why):
+            list(parquet_rows.parquet_rows(path))
