@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ragassay.compare import times
 from ragassay.compare.cells import Ints, Key
-from ragassay.compare.effect import EXACT_UP_TO, Differences, compact, differences, effect_of
+from ragassay.compare.effect import EXACT_UP_TO, Differences, differences, effect_of
 from ragassay.compare.families import Purpose, corrected
 from ragassay.compare.figures import figures
 from ragassay.compare.pairs import LAST_LIST, Pairs, aggregation_of, both_placed, joined, pairs, status_counts
@@ -148,16 +148,13 @@ def _without(one: Effect, bounds: object) -> Effect:
 
 def _with_tests(a: Side, b: Side, tested: Sequence[Tested], setting: Setting) -> list[Effect]:
     """Each effect with the test of its differences, all of one population as one table."""
-    join = joined(a, b)
-    units = compact(join.clusters)
-    homes = dict(zip(join.ids, units.tolist(), strict=True))
     groups: dict[Population, list[int]] = {}
     for place, one in enumerate(tested):
         if one.own is not None:
             groups.setdefault(one.effect.population, []).append(place)
     made = [one.effect for one in tested]
-    tables = [_group([tested[place] for place in places], homes) for places in groups.values()]
-    size = int(units.max(initial=-1)) + 1
+    tables = [_group([tested[place] for place in places]) for places in groups.values()]
+    size = int(joined(a, b).clusters.max(initial=-1)) + 1
     found = shared_flips(tables, size, seed=setting.seed, flips=setting.flips, exact_up_to=EXACT_UP_TO)
     for places, tests in zip(groups.values(), found, strict=True):
         for place, test in zip(places, tests, strict=True):
@@ -169,13 +166,9 @@ def _test(found: Flips) -> PairedTest:
     return PairedTest(p=found.p, floor=found.floor, method="exact" if found.exact else "random", flips=found.flips)
 
 
-def _group(own: Sequence[Tested], homes: dict[str, int]) -> FlipGroup:
+def _group(own: Sequence[Tested]) -> FlipGroup:
     """The differences of one population as a table of clusters and effects."""
-    placed: list[Ints] = [
-        np.fromiter((homes[name] for name in one.made.query_ids), np.int64, len(one.made.query_ids))
-        for one in own
-        if one.made is not None
-    ]
+    placed: list[Ints] = [one.made.clusters for one in own if one.made is not None]
     units = np.unique(np.concatenate(placed))
     values = np.zeros((len(units), len(own)))
     for column, (one, at) in enumerate(zip(own, placed, strict=True)):

@@ -55,7 +55,7 @@ def shared_flips(
     Raises:
         ValueError: a value that is not finite, or shapes that do not fit.
     """
-    tables = [_Table(one) for one in groups]
+    tables = [_Table(one, units) for one in groups]
     exact_at_most = min(exact_up_to, _EXACT_AT_MOST)
     made: list[list[Flips | None]] = []
     for table in tables:
@@ -83,13 +83,14 @@ def shared_flips(
 class _Table:
     """One group as whole numbers, and how often each column's sum was reached."""
 
-    def __init__(self, group: FlipGroup) -> None:
+    def __init__(self, group: FlipGroup, units: int) -> None:
         values = np.asarray(group.values, np.float64)
         if values.ndim != 2 or len(values) != len(group.units) or values.shape[1] != len(group.sizes):
             raise ValueError(f"{len(group.units)} units and {len(group.sizes)} sizes for values of {values.shape}")
         if not np.all(np.isfinite(values)):
             raise ValueError("values that are not all finite")
-        self.units = group.units
+        self.units = np.asarray(group.units, np.int64)
+        self.every = len(self.units) == units and bool((self.units == np.arange(units)).all())
         _, above = np.frexp(np.abs(values).max(axis=0, initial=0.0))
         power = _BITS - above - max(len(values) - 1, 0).bit_length()
         self.whole = np.rint(np.ldexp(values, power))
@@ -102,17 +103,26 @@ class _Table:
         self._ready()
 
     def _ready(self) -> None:
-        self.total = self.whole.sum(axis=0)
-        self.least = np.abs(self.total) - self.slack
-        self.across = np.ascontiguousarray(self.whole.T)
-        self.counts = np.zeros(self.whole.shape[1], np.int64)
+        """Columns that are the same are counted once."""
+        rows = [(column.tobytes(), slack) for column, slack in zip(self.whole.T, self.slack.tolist(), strict=True)]
+        seen: dict[tuple[bytes, float], int] = {}
+        self.home = [seen.setdefault(one, len(seen)) for one in rows]
+        first = [self.home.index(place) for place in range(len(seen))]
+        self.total = self.whole[:, first].sum(axis=0)
+        self.least = np.abs(self.total) - self.slack[first]
+        self.across = np.ascontiguousarray(self.whole[:, first].T)
+        self._counts = np.zeros(len(first), np.int64)
+
+    @property
+    def counts(self) -> Ints:
+        """Of each column."""
+        return self._counts[self.home]
 
     def count(self, flipped: Floats) -> None:
         """Add the patterns of a block: 1 where a unit is flipped; shape (units, patterns)."""
-        every = len(self.units) == len(flipped) and bool((self.units == np.arange(len(flipped))).all())
-        sums = self.across @ (flipped if every else flipped[self.units])
+        sums = self.across @ (flipped if self.every else flipped[self.units])
         np.abs(self.total[:, None] - 2 * sums, out=sums)
-        self.counts += np.count_nonzero(sums >= self.least[:, None], axis=1)
+        self._counts += np.count_nonzero(sums >= self.least[:, None], axis=1)
 
 
 def _exact(values: Floats, slack: float) -> Flips:
