@@ -10,7 +10,7 @@ import pytest
 from ragassay.errors import InputError
 from ragassay.measures.trec import ranks
 from ragassay.measures.trec.labels import Labels, numbered
-from ragassay.measures.trec.ranks import Block, _above, _above_by_sorting, _suspects, rank, spread
+from ragassay.measures.trec.ranks import Block, _above, _above_by_sorting, rank, spread
 from ragassay.measures.trec.texts import PAD, Texts, changes, hashes, heads, joined, word
 
 
@@ -113,17 +113,14 @@ def test_an_item_twice_counts_once_at_its_highest_score(even: bool, short: bool)
                 rank(block, labels, ("double",), strict=True)
 
 
-def test_lists_in_which_a_hash_stands_twice() -> None:
-    keys = np.array([5, 6, 5, 7, 7, 8, 1, 1, 1, 2], np.uint64)
-    starts, sizes = np.array([0, 3, 6, 9]), np.array([3, 3, 3, 1])
-    known = np.array([True, True, False, True])
-    assert _suspects(keys, starts, sizes, known).tolist() == [0, 1]
-    assert _suspects(keys[:9], starts[:3], sizes[:3], known[:3]).tolist() == [0, 1]
-    many = np.arange(100, dtype=np.uint64)
-    many[99] = many[3]
-    assert _suspects(many, np.array([0, 1]), np.array([1, 99]), np.array([True, True])).tolist() == [1]
-    assert _suspects(many, np.array([0, 1]), np.array([1, 99]), np.array([True, False])).tolist() == []
-    assert _suspects(many, np.array([0, 4]), np.array([4, 96]), np.array([True, True])).tolist() == []
+def test_keys_hold_the_question_and_most_of_the_hash() -> None:
+    labels = labels_of({"q": ["a"], "r": ["a"], "s": ["b"]})
+    hashed = np.array([1 << 63, 8, 7, 2**64 - 1], np.uint64)
+    keys = labels.keys(np.array([2, -1, 0]), np.array([2, 0, 2]), hashed)
+    assert labels.question_of(keys).tolist() == [2, 2, 0, 0]
+    assert labels.question_of(labels.keys(np.array([-1]), np.array([1]), hashed[:1])).tolist() == [3]
+    lost = 64 - int(labels.keys(np.array([0]), np.array([1]), hashed[3:])[0]).bit_length()
+    assert keys[2:].tolist() == [7 >> lost, (2**64 - 1) >> lost]
 
 
 def test_spread() -> None:
@@ -135,15 +132,15 @@ def test_labels_are_found_by_question_and_bytes() -> None:
     judged = {"q": ["a", "b", "long-enough-to-need-words"], "r": ["a", "c"]}
     labels = labels_of(judged)
     items = texts("b", "x", "a", "long-enough-to-need-word", "long-enough-to-need-words", "c", "a", "a", "b", "c")
-    rows, label, list_of = labels.find(np.array([0, -1, 1]), np.array([5, 2, 3]), items, hashes(items))
+    lists = np.array([0, -1, 1]), np.array([5, 2, 3])
+    rows, label, list_of = labels.find(*lists, items, labels.keys(*lists, hashes(items)))
     assert rows.tolist() == [0, 2, 4, 7, 9]
     assert [labels.items.text(one).decode() for one in label.tolist()] == ["b", "a", judged["q"][2], "a", "c"]
     assert list_of.tolist() == [0, 0, 0, 2, 2]
     assert labels.grade[label].tolist() == [1] * 5
     empty = Labels.of(texts(), texts(), np.zeros(0, np.int64))
-    assert [
-        len(one) for one in empty.find(np.array([-1]), np.array([2]), texts("a", "b"), hashes(texts("a", "b")))
-    ] == [0] * 3
+    lists, items = (np.array([-1]), np.array([2])), texts("a", "b")
+    assert [len(one) for one in empty.find(*lists, items, empty.keys(*lists, hashes(items)))] == [0] * 3
 
 
 def test_labels_in_any_order_are_told_apart() -> None:

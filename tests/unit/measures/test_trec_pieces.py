@@ -14,7 +14,7 @@ from ragassay.errors import InputError
 from ragassay.measures import evaluate
 from ragassay.measures.drop_in import evaluate as as_ranx
 from ragassay.measures.trec.columns import labels_from_dict, labels_of, run_of
-from ragassay.measures.trec.run import Part, _gathered, _is_scattered
+from ragassay.measures.trec.parts import Part, gathered, is_scattered
 from ragassay.measures.trec.source import Range, Source
 from ragassay.measures.trec.texts import PAD, Texts
 
@@ -25,9 +25,9 @@ def file_of(folder: Path, text: str) -> Path:
     return path
 
 
-def gathered(path: Path, size: int, threads: int | None = 1) -> list[list[tuple[int, int]]]:
+def ranges_of(path: Path, size: int, threads: int | None = 1) -> list[list[tuple[int, int]]]:
     with Source(path) as source:
-        parts: list[Part] = list(_gathered(source, size, threads))
+        parts: list[Part] = list(gathered(source, size, threads))
     return [[(one.start, one.end) for one in part.ranges] for part in parts]
 
 
@@ -35,15 +35,15 @@ def gathered(path: Path, size: int, threads: int | None = 1) -> list[list[tuple[
 def test_parts_from_an_index_hold_whole_queries(tmp_path: Path, threads: int | None) -> None:
     path = file_of(tmp_path, "".join(f"{query} Q0 d 1 1 t\n" for query in "ababccdefg"))  # 13 bytes a line
     a, b = [(0, 13), (26, 39)], [(13, 26), (39, 52)]
-    assert gathered(path, 26, threads) == [a, b, [(52, 78)], [(78, 104)], [(104, 130)]]
-    assert gathered(path, 27, threads) == [[*a, *b], [(52, 91)], [(91, 130)]]
-    assert gathered(path, 1, threads) == [a, b, [(52, 78)], *([(at, at + 13)] for at in (78, 91, 104, 117))]
-    assert gathered(path, 1000, threads) == [[*a, *b[:1], (39, 130)]]
+    assert ranges_of(path, 26, threads) == [a, b, [(52, 78)], [(78, 104)], [(104, 130)]]
+    assert ranges_of(path, 27, threads) == [[*a, *b], [(52, 91)], [(91, 130)]]
+    assert ranges_of(path, 1, threads) == [a, b, [(52, 78)], *([(at, at + 13)] for at in (78, 91, 104, 117))]
+    assert ranges_of(path, 1000, threads) == [[*a, *b[:1], (39, 130)]]
 
 
 def scattered(folder: Path, queries: str) -> bool:
     with Source(file_of(folder, "".join(f"q-{query} Q0 d 1 1 t\n" for query in queries))) as source:
-        return _is_scattered(source)
+        return is_scattered(source)
 
 
 def test_a_sample_tells_a_scattered_file(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from ragassay.errors import InputError
 from ragassay.measures.lists import Floats, Ints
 from ragassay.measures.trec.labels import DuplicateLabelError, Labels
+from ragassay.measures.trec.parts import in_order
 from ragassay.measures.trec.ranks import Block, Precision, rank
-from ragassay.measures.trec.run import Piece, RunRows, in_order, together
+from ragassay.measures.trec.run import Piece, RunRows, together
 from ragassay.measures.trec.texts import PAD, Texts, changes, keep_freed_memory
 
 Column = NDArray[np.generic] | Sequence[object] | Texts
@@ -153,7 +154,7 @@ def _blocks(queries: Column) -> tuple[Ints, list[bytes]]:
         return start, queries[start].tolist()
     texts = texts_of(queries, "query")
     start = changes(texts)
-    return start, [texts.text(row) for row in start.tolist()]
+    return start, texts.listed(start)
 
 
 def _new_rows(names: NDArray[np.generic]) -> Ints:

@@ -77,16 +77,20 @@ def parse_decimals(texts: Texts) -> tuple[Floats, Ints]:
 def _digits(texts: Texts) -> Digits:
     """Digits with at most one point, up to 24 bytes."""
     length = texts.end - texts.start
-    count = 1 if not len(length) else min(3, max(1, (int(length.max()) + 7) // 8))
+    shortest, longest = (int(length.min()), int(length.max())) if len(length) else (0, 0)
+    count = min(3, max(1, (longest + 7) // 8))
     window = windows(texts.buffer, texts.end - 8 * count, count)
     window ^= _every(0x30)
-    window &= _KEEP_END[count][np.minimum(length, 8 * count)].view(np.uint64).reshape(-1, count)
-    words = [window[:, count - 1 - nth] for nth in range(count)]
+    kept = length[:1] if shortest == longest else length
+    masks = _KEEP_END[count][np.minimum(kept, 8 * count)].view(np.uint64).reshape(-1, count)
+    words = [window[:, nth] & masks[:, nth] for nth in reversed(range(count))]
     places, decimals = _points(texts, words)
-    number = np.zeros(len(length), np.uint64)
-    good = (length <= 8 * count) & (length > (decimals >= 0))
+    number = np.zeros(0, np.uint64)
+    good = np.ones(len(length), bool)
+    if shortest < 2 or longest > 8 * count:
+        good = (length <= 8 * count) & (length > (decimals >= 0))
     used = count
-    if count == 2 and int(length.max()) == 9 and (decimals.min() >= 0 or np.all(decimals[length > 8] >= 0)):
+    if count == 2 and longest == 9 and (decimals.min() >= 0 or np.all(decimals[length > 8] >= 0)):
         used = 1  # without their points all numbers have up to eight digits
     for nth in reversed(range(used)):
         place, part = places[nth], words[nth]
@@ -98,7 +102,8 @@ def _digits(texts: Texts) -> Digits:
         good &= ((joined + _every(0x76)) | joined) & _every(0x80) == 0
         if nth == 1 and count == 3:
             good &= number <= _GREATEST_TOP
-        number = number * np.uint64(100_000_000) + _eight_digits(joined)
+        value = _eight_digits(joined)
+        number = value if nth + 1 == used else number * np.uint64(100_000_000) + value
     return Digits(number, np.maximum(decimals, 0), good)
 
 
@@ -184,31 +189,36 @@ def _exact_product(left: Floats, right: Floats) -> tuple[Floats, Floats]:
 def _plain(texts: Texts, rows: Ints, values: Floats) -> Ints:
     """Fill in the rows without an exponent; the rows that are still open."""
     digits = _digits(texts if len(rows) == len(texts) else texts.take(rows))
-    quotients, sure = _scaled(digits.number, -digits.decimals)
-    good = digits.good & sure
+    return _filled(rows, values, digits.good, *_scaled(digits.number, -digits.decimals))
+
+
+def _filled(rows: Ints, values: Floats, good: Bools, numbers: Floats, sure: Bools) -> Ints:
+    """Write the numbers of the rows that are good and sure; the others."""
+    good = good & sure
     if good.all():
-        values[rows if len(rows) < len(texts) else slice(None)] = quotients
+        values[rows if len(rows) < len(values) else slice(None)] = numbers
         return rows[:0]
-    values[rows[good]] = quotients[good]
+    values[rows[good]] = numbers[good]
     return rows[~good]
 
 
 def _with_exponents(texts: Texts, rows: Ints, values: Floats) -> Ints:
     """Fill in the rows whose last bytes are an exponent; the rows that are still open."""
-    chosen = texts.take(rows)
-    mark = _marks(chosen)
-    found = np.flatnonzero(mark >= 0)
-    if not len(found):
-        return rows
-    at, end = mark[found], chosen.end[found]
-    power, readable = _exponents(chosen, at + 1, end)
-    digits = _digits(Texts(chosen.buffer, chosen.start[found], at))
-    result, sure = _scaled(digits.number, power - digits.decimals)
-    good = digits.good & readable & sure
-    values[rows[found[good]]] = result[good]
-    still = np.ones(len(rows), bool)
-    still[found[good]] = False
-    return rows[still]
+    mark = _marks(texts if len(rows) == len(texts) else texts.take(rows))
+    if not np.all(mark >= 0):
+        found = np.flatnonzero(mark >= 0)
+        if not len(found):
+            return rows
+        without, rows, mark = rows[mark < 0], rows[found], mark[found]
+        return np.sort(np.append(without, _of_marked(texts.take(rows), rows, mark, values)))
+    return _of_marked(texts if len(rows) == len(texts) else texts.take(rows), rows, mark, values)
+
+
+def _of_marked(chosen: Texts, rows: Ints, mark: Ints, values: Floats) -> Ints:
+    """Fill in the rows, all of which have an exponent behind `mark`; those that are still open."""
+    power, readable = _exponents(chosen, mark + 1, chosen.end)
+    digits = _digits(Texts(chosen.buffer, chosen.start, mark))
+    return _filled(rows, values, digits.good & readable, *_scaled(digits.number, power - digits.decimals))
 
 
 def _marks(texts: Texts) -> Ints:
@@ -233,18 +243,17 @@ def _exponents(texts: Texts, start: Ints, end: Ints) -> tuple[Ints, Bools]:
     negative = first == 45
     start = start + (negative | (first == 43))
     length = end - start
-    power = np.zeros(len(start), np.int64)
+    longest, shortest = int(length.max(initial=0)), int(length.min(initial=0))
+    power = np.zeros(len(start), np.int16)
     good = length > 0
-    for back in range(int(length.max(initial=0)), 0, -1):
+    for back in range(longest, 0, -1):
         digit = texts.buffer[end - back] - np.uint8(48)
-        if not np.all(length >= back):
-            outside = length < back
-            good &= outside | (digit <= 9)
-            digit[outside] = 0
-        else:
-            good &= digit <= 9
-        power = power * 10 + digit
-    return np.where(negative, -power, power), good
+        if back > shortest:
+            digit[length < back] = 0
+        good &= digit <= 9
+        power *= np.int16(10)
+        power += digit
+    return np.where(negative, -power, power).astype(np.int64), good
 
 
 def _one(texts: Texts, row: int, values: Floats, negative: Bools | None) -> bool:

@@ -12,9 +12,10 @@ from ragassay.measures.lists import Bools, Ints
 from ragassay.measures.trec.decimals import parse_decimals
 from ragassay.measures.trec.scan import padded, scan
 from ragassay.measures.trec.source import Range, Source
-from ragassay.measures.trec.texts import PAD, Texts, Words, changes, equal, hashes, joined, mix
+from ragassay.measures.trec.texts import PAD, Texts, Words, changes, equal, hashes, joined
 
 _GREATEST_GRADE = 2**53
+_SIEVE, _WIDEST = 5, 25
 
 
 class DuplicateLabelError(InputError):
@@ -51,23 +52,41 @@ class Labels:
         return {name: index for index, name in enumerate(self.names)}
 
     @cached_property
-    def _salt(self) -> Words:
-        """A number for each question that makes equal item ids of different questions differ; the last is for none."""
-        return mix(np.arange(1, len(self.names) + 2, dtype=np.uint64))
+    def _bits(self) -> np.uint64:
+        """How many leading bits of a key are the question; one question more is none."""
+        return np.uint64(max(1, len(self.names).bit_length()))
+
+    def keys(self, question: Ints, sizes: Ints | int, item_hashes: Words) -> Words:
+        """The question, -1 for none, and behind it as much of the item's hash as has room.
+
+        List b has the next sizes[b] rows and is of question[b].
+        """
+        leading = np.where(question < 0, len(self.names), question).astype(np.uint64) << (np.uint64(64) - self._bits)
+        keys: Words = item_hashes >> self._bits
+        keys |= np.repeat(leading, sizes)
+        return keys
+
+    def question_of(self, keys: Words) -> Ints:
+        """The question of each key; one more than the last for none."""
+        question: Ints = (keys >> (np.uint64(64) - self._bits)).astype(np.int64)
+        return question
 
     @cached_property
     def _sorted(self) -> tuple[Words, Ints]:
-        """Hashes of (question, item) in ascending order, and the label of each."""
-        keys = hashes(self.items) + self._salt[self.query]
+        """Keys in ascending order, and the label of each."""
+        keys = self.keys(self.query, 1, hashes(self.items))
         order = np.argsort(keys, kind="stable")
         return keys[order], order
 
     @cached_property
     def _sieve(self) -> tuple[Bools, np.uint64]:
-        """A table that is True at the leading bits of every hash, and how far to shift a hash to get them."""
-        bits = min(23, max(12, len(self.grade).bit_length() + 5))
-        shift = np.uint64(64 - bits)
-        table = np.zeros(1 << bits, bool)
+        """A table that is True at the leading bits of every key, and how far to shift a key to get them.
+
+        What one question needs of it lies together, so that the rows of a list look into a few hundred bytes.
+        """
+        each = (len(self.grade) // max(1, len(self.names))).bit_length() + _SIEVE
+        shift = np.uint64(64 - min(_WIDEST, int(self._bits) + each))
+        table = np.zeros(1 << (64 - int(shift)), bool)
         table[self._sorted[0] >> shift] = True
         return table, shift
 
@@ -81,14 +100,13 @@ class Labels:
         """Build the tables now, before threads ask for them."""
         _ = self._sieve, self._longest_run, self.number
 
-    def find(self, question: Ints, sizes: Ints, items: Texts, item_hashes: Words) -> tuple[Ints, Ints, Ints]:
+    def find(self, question: Ints, sizes: Ints, items: Texts, keys: Words) -> tuple[Ints, Ints, Ints]:
         """Rows that are judged, ascending, the label of each, and the list that it is in.
 
-        List b has the next sizes[b] rows and is of question[b], -1 for none.
+        List b has the next sizes[b] rows and is of question[b], -1 for none; `keys` are those of the rows.
         """
-        keys = item_hashes + np.repeat(self._salt[question], sizes)
         table, shift = self._sieve
-        rows = np.flatnonzero(table[keys >> shift])
+        rows = np.flatnonzero(table[(keys >> shift).view(np.int64)])
         list_of = np.searchsorted(np.cumsum(sizes), rows, side="right")
         asked = question[list_of] >= 0
         rows, list_of = rows[asked], list_of[asked]
@@ -131,7 +149,7 @@ def numbered(texts: Texts) -> tuple[Ints, list[bytes]]:
     """A number for each text, equal for equal ones, in order of first appearance; and the texts by number."""
     starts = changes(texts)
     seen: dict[bytes, int] = {}
-    block = [seen.setdefault(texts.text(row), len(seen)) for row in starts.tolist()]
+    block = [seen.setdefault(name, len(seen)) for name in texts.listed(starts)]
     sizes = np.diff(np.append(starts, len(texts)))
     return np.repeat(np.array(block, np.int64), sizes), list(seen)
 

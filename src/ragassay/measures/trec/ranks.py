@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.errors import InputError
-from ragassay.measures.lists import Bools, Floats, Ints
+from ragassay.measures.lists import Floats, Ints
 from ragassay.measures.trec.labels import Labels
 from ragassay.measures.trec.texts import Texts, Words, descending, equal, greater, hashes
 
 Precision = Literal["double", "single"]
 _PAIRS = 1 << 20
+_ROOM = 31
 
 
 class Block(NamedTuple):
@@ -56,8 +57,8 @@ def rank(block: Block, labels: Labels, precisions: tuple[Precision, ...], *, str
         InputError: with `strict`, a list holds an item twice; `line` is the row of the second.
     """
     sizes = np.diff(np.append(block.start, len(block.items)))
-    keys = hashes(block.items)
-    doubled = _doubled(block, keys, sizes)
+    keys = labels.keys(block.query, sizes, hashes(block.items))
+    doubled = _doubled(block, keys, sizes, labels)
     duplicates = np.zeros(len(sizes), np.int64)
     if len(doubled):
         if strict:
@@ -94,17 +95,17 @@ class _Found(NamedTuple):
 def _ranked(block: Block, scores: NDArray[np.floating], found: _Found) -> Ranked:
     rows, label, list_of = found
     order, scores = _sorted(block.start, scores)
-    fresh = np.ones(len(scores), bool)
-    np.not_equal(scores[1:], scores[:-1], out=fresh[1:])
+    fresh = np.ones(len(scores) + 1, bool)
+    np.not_equal(scores[1:], scores[:-1], out=fresh[1:-1])
     fresh[block.start] = True
     run = np.flatnonzero(fresh)
-    size = np.diff(np.append(run, len(scores)))
-    several = size > 1
-    owner = np.searchsorted(block.start, run[several], side="right") - 1
-    tied = np.bincount(owner, weights=size[several], minlength=len(block.start)).astype(np.int64)
+    alone = np.flatnonzero(fresh[1:] & fresh[:-1])
+    edges = np.append(block.start, len(scores))
+    tied = np.diff(edges) - np.diff(np.searchsorted(alone, edges))
     spot = rows if order is None else _inverse(order)[rows]
     at = np.searchsorted(run, spot, side="right") - 1
-    first, count = run[at], size[at]
+    first = run[at]
+    count = run[at + 1] - first
     place = first.copy()
     shared = np.flatnonzero(count > 1)
     if len(shared):
@@ -119,16 +120,44 @@ def _sorted(start: Ints, scores: NDArray[np.floating]) -> tuple[Ints | None, NDA
     rises[start[1:] - 1] = False
     if not rises.any():
         return None, scores
-    order = np.arange(len(scores))
-    end = np.append(start[1:], len(scores))
-    wrong = np.flatnonzero(np.logical_or.reduceat(np.append(rises, False), start))
-    if len(wrong) * 16 > len(scores):
-        row_list = np.repeat(np.arange(len(start)), end - start)
-        order = np.lexsort((-scores, row_list))
-    else:
-        for low, high in zip(start[wrong].tolist(), end[wrong].tolist(), strict=True):
-            order[low:high] = low + np.argsort(-scores[low:high])
-    return order, scores[order]
+    list_of = np.repeat(np.arange(len(start)), np.diff(np.append(start, len(scores))))
+    bits = len(scores).bit_length()
+    if bits + len(start).bit_length() > _ROOM:
+        order = np.lexsort((-scores, list_of))
+        return order, scores[order]
+    order = _by_single(list_of, scores, bits)
+    ranked = scores[order]
+    if scores.dtype != np.float32:
+        _settle_doubles(order, ranked, list_of)
+    return order, ranked
+
+
+def _by_single(list_of: Ints, scores: NDArray[np.floating], bits: int) -> Ints:
+    """Rows by list, then by descending score as float32: one sort of numbers that hold list, score and row."""
+    with np.errstate(over="ignore"):
+        single = (scores.astype(np.float32) + np.float32(0)).view(np.int32)  # -0 becomes 0
+    single ^= (single >> 31) & np.int32(0x7FFFFFFF)  # whole numbers in the order of the floats
+    keys: Ints = (list_of << 32) - single
+    keys <<= bits
+    keys += np.arange(len(scores))
+    keys.sort()
+    keys &= (1 << bits) - 1
+    return keys
+
+
+def _settle_doubles(order: Ints, scores: NDArray[np.floating], list_of: Ints) -> None:
+    """Sort again, in place, where doubles that are one float32 are not in their order."""
+    wrong = np.flatnonzero((scores[1:] > scores[:-1]) & (list_of[order[1:]] == list_of[order[:-1]]))
+    if not len(wrong):
+        return
+    with np.errstate(over="ignore"):
+        single = scores.astype(np.float32)
+    run = np.cumsum(np.append(False, (single[1:] != single[:-1]) | (list_of[order[1:]] != list_of[order[:-1]])))
+    unsettled = np.zeros(run[-1] + 1, bool)
+    unsettled[run[wrong]] = True
+    spots = np.flatnonzero(unsettled[run])
+    again = spots[np.lexsort((-scores[spots], run[spots]))]
+    order[spots], scores[spots] = order[again], scores[again]
 
 
 def _inverse(order: Ints) -> Ints:
@@ -180,10 +209,11 @@ def spread(first: Ints, count: Ints) -> Ints:
     return result
 
 
-def _doubled(block: Block, keys: Words, sizes: Ints) -> Ints:
+def _doubled(block: Block, keys: Words, sizes: Ints, labels: Labels) -> Ints:
     """Rows that repeat an item of their list which has a higher score, or the same and stands before."""
-    known = block.query >= 0
-    suspects = _suspects(keys, block.start, sizes, known)
+    ascending = np.sort(keys)
+    twice = ascending[1:][ascending[1:] == ascending[:-1]]
+    suspects = np.flatnonzero(np.isin(block.query, labels.question_of(twice)))
     if not len(suspects):
         return suspects
     row_list = np.repeat(np.arange(len(sizes)), sizes)
@@ -202,24 +232,3 @@ def _doubled(block: Block, keys: Words, sizes: Ints) -> Ints:
         else:
             kept.append(row)
     return np.array(sorted(doubled), np.int64)
-
-
-def _suspects(keys: Words, start: Ints, sizes: Ints, known: Bools) -> Ints:
-    """Lists in which a hash stands twice."""
-    if len(sizes) and np.all(sizes == sizes[0]):
-        table = np.sort(keys.reshape(len(sizes), -1), axis=1)
-        twice = (table[:, 1:] == table[:, :-1]).any(axis=1)
-        return np.flatnonzero(twice & known)
-    if len(sizes) * 16 > len(keys):
-        row_list = np.repeat(np.arange(len(sizes)), sizes)
-        order = np.lexsort((keys, row_list))
-        twice = (keys[order[1:]] == keys[order[:-1]]) & (row_list[order[1:]] == row_list[order[:-1]])
-        found: Ints = np.unique(row_list[order[1:]][twice])
-        return found[known[found]]
-    found_lists = []
-    for one, (low, size) in enumerate(zip(start.tolist(), sizes.tolist(), strict=True)):
-        if known[one] and size > 1:
-            part = np.sort(keys[low : low + size])
-            if (part[1:] == part[:-1]).any():
-                found_lists.append(one)
-    return np.array(found_lists, np.int64)

@@ -5,11 +5,9 @@ A query may stand in several places of the file: its parts are put together agai
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,22 +15,13 @@ from ragassay.errors import InputError
 from ragassay.measures.lists import Ints
 from ragassay.measures.trec.decimals import parse_decimals
 from ragassay.measures.trec.labels import Labels
+from ragassay.measures.trec.parts import Part, gathered, in_order, is_scattered, plain
 from ragassay.measures.trec.ranks import Block, Judged, Precision, Ranked, rank
-from ragassay.measures.trec.scan import first_fields, scan
+from ragassay.measures.trec.scan import scan
 from ragassay.measures.trec.source import PIECE, Range, Source
 from ragassay.measures.trec.texts import PAD, changes, keep_freed_memory
-from ragassay.stats.cores import cores
 
 Progress = Callable[[int, int], None]
-Part_ = TypeVar("Part_")
-Result = TypeVar("Result")
-_SAMPLES = 256
-
-
-class Part(NamedTuple):
-    """Text to work on: ranges of the file, put together in this order."""
-
-    ranges: tuple[Range, ...]
 
 
 class Piece(NamedTuple):
@@ -43,6 +32,8 @@ class Piece(NamedTuple):
     """The query of each list, in the order of the rows."""
     ranges: tuple[Range, ...]
     """The bytes of each list; empty where the part was already put together from several places."""
+    unlike: bool = False
+    """It holds other queries than the index says."""
 
 
 @dataclass
@@ -88,14 +79,23 @@ def read_run(
     labels.prepare()
     keep_freed_memory()
     with Source(path) as source:
-        scattered = source.size > 2 * piece and _is_scattered(source)
-        parts = _gathered(source, piece, threads) if scattered else _plain(source, piece)
 
         def work(part: Part) -> Piece:
             return _piece(source, part, labels, precisions, strict)
 
-        told = _Told(progress, source.size) if progress is not None else None
-        pieces = list(in_order(work, parts, source.size > 2 * PIECE, threads, told))
+        def read(parts: Iterable[Part]) -> list[Piece] | None:
+            told = _Told(progress, source.size) if progress is not None else None
+            pieces = []
+            for one in in_order(work, parts, source.size > 2 * PIECE, threads, told):
+                if one.unlike:
+                    return None
+                pieces.append(one)
+            return pieces
+
+        scattered = source.size > 2 * piece and is_scattered(source)
+        pieces = read(gathered(source, piece, threads) if scattered else plain(source, piece))
+        if pieces is None:
+            pieces = read(gathered(source, piece, threads, every_line=True)) or []
         again = set() if scattered else _repeated(pieces)
         if again:
             ranges = _ranges_of(pieces, again)
@@ -103,47 +103,6 @@ def read_run(
         run = together(pieces, labels, precisions, again)
         run.tag = _tag(source)
         return run
-
-
-def _plain(source: Source, size: int) -> Iterator[Part]:
-    return (Part((one,)) for one in source.pieces(size))
-
-
-def in_order(
-    work: Callable[[Part_], Result],
-    parts: Iterable[Part_],
-    many: bool,
-    threads: int | None,
-    done: Callable[[Part_], None] | None = None,
-) -> Iterator[Result]:
-    """The parts' results in their order, worked on by `threads` workers (default: the cores) if there are `many`.
-
-    Only a few parts are in work at once, so that memory stays flat.
-    """
-    workers = threads or min(8, cores())
-    if workers == 1 or not many:
-        for part in parts:
-            yield work(part)
-            if done:
-                done(part)
-        return
-    with ThreadPoolExecutor(workers, thread_name_prefix="measure") as pool:
-        waiting: deque[tuple[Part_, Future[Result]]] = deque()
-        try:
-            for part in parts:
-                waiting.append((part, pool.submit(work, part)))
-                if len(waiting) > 2 * workers:
-                    first, future = waiting.popleft()
-                    yield future.result()
-                    if done:
-                        done(first)
-            while waiting:
-                first, future = waiting.popleft()
-                yield future.result()
-                if done:
-                    done(first)
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 class _Told:
@@ -160,7 +119,7 @@ class _Told:
 def _piece(source: Source, part: Part, labels: Labels, precisions: tuple[Precision, ...], strict: bool) -> Piece:
     """Parse and rank one part."""
     buffer = source.text(part.ranges)
-    offsets = _Offsets(part, source.size)
+    offsets = _Offsets(part, source)
     try:
         fields = scan(buffer, 6, (0, 2, 4))
     except InputError as error:
@@ -174,7 +133,8 @@ def _piece(source: Source, part: Part, labels: Labels, precisions: tuple[Precisi
         no_number = InputError(f"the score {text!r} is not a number", hint=hint, line=int(fields.line[row]))
         raise _placed(no_number, source, offsets)
     start = changes(queries)
-    names = tuple(queries.text(row) for row in start.tolist())
+    names = tuple(queries.listed(start))
+    unlike = part.queries is not None and names != part.queries
     number = labels.number
     block = Block(start, np.array([number.get(name, -1) for name in names], np.int64), items, scores)
     try:
@@ -183,18 +143,19 @@ def _piece(source: Source, part: Part, labels: Labels, precisions: tuple[Precisi
         error.line = int(fields.line[error.line or 0])
         raise _placed(error, source, offsets) from None
     if len(part.ranges) > 1:
-        return Piece(judged, names, ())
+        return Piece(judged, names, (), unlike)
     edges = [*(fields.line[start] - PAD + part.ranges[0].start).tolist(), part.ranges[0].end]
-    return Piece(judged, names, tuple(map(Range, edges[:-1], edges[1:])))
+    return Piece(judged, names, tuple(map(Range, edges[:-1], edges[1:])), unlike)
 
 
 class _Offsets:
     """From an offset in a part's buffer to the offset in the file."""
 
-    def __init__(self, part: Part, size: int) -> None:
+    def __init__(self, part: Part, source: Source) -> None:
         self.start = [one.start for one in part.ranges]
-        # Only the range at the end of the file can lack a newline, which is then added and shifts what follows.
-        self.begin = np.cumsum([0, *(one.end - one.start + (one.end == size) for one in part.ranges[:-1])])
+        added = [one.end == source.size and source.unended for one in part.ranges[:-1]]
+        sizes = [one.end - one.start + new for one, new in zip(part.ranges, added, strict=False)]
+        self.begin = np.cumsum([0, *sizes])
 
     def __call__(self, offset: int) -> int:
         at = int(np.searchsorted(self.begin, offset - PAD, side="right")) - 1
@@ -277,50 +238,3 @@ def _tag(source: Source) -> str:
         if len(words) >= 6 and not line.startswith(b"#"):
             return words[5].decode("utf-8", "replace")
     return ""
-
-
-def _is_scattered(source: Source) -> bool:
-    """Whether a sample of lines meets one query again after others: then an index is made first, not afterwards."""
-    step = max(1, (source.size - source.start) // _SAMPLES)
-    seen: set[bytes] = set()
-    last, again = b"", 0
-    for at in range(source.start, source.size, step):
-        lines = source.read(Range(at, min(at + 2048, source.size))).splitlines()
-        token = lines[1].split(None, 1)[:1] if len(lines) > 2 else []
-        if token and token[0] != last:
-            again += token[0] in seen
-            last = token[0]
-            seen.add(last)
-    return again > 2
-
-
-def _gathered(source: Source, size: int, threads: int | None) -> Iterator[Part]:
-    """Parts of whole queries whose lines may be anywhere, from an index of all blocks of lines."""
-    number: dict[bytes, int] = {}
-    owners, starts, ends = [], [], []
-
-    def index(piece: Range) -> tuple[list[bytes], Ints, int]:
-        queries, line = first_fields(source.text((piece,)))
-        first = changes(queries)
-        return [queries.text(row) for row in first.tolist()], line[first] - PAD + piece.start, piece.end
-
-    for names, begin, last in in_order(index, source.pieces(size), source.size > 2 * PIECE, threads):
-        owners.append(np.array([number.setdefault(name, len(number)) for name in names], np.int64))
-        starts.append(begin)
-        ends.append(np.append(begin[1:], last))
-    owner, start, end = (np.concatenate(parts) for parts in (owners, starts, ends))
-    order = np.argsort(owner, kind="stable")
-    owner, start, end = owner[order], start[order], end[order]
-    ranges: list[Range] = []
-    filled = 0
-    for at, (who, low, high) in enumerate(zip(owner.tolist(), start.tolist(), end.tolist(), strict=True)):
-        if filled >= size and at and who != int(owner[at - 1]):
-            yield Part(tuple(ranges))
-            ranges, filled = [], 0
-        if ranges and ranges[-1].end == low:
-            ranges[-1] = Range(ranges[-1].start, high)
-        else:
-            ranges.append(Range(low, high))
-        filled += high - low
-    if ranges:
-        yield Part(tuple(ranges))

@@ -8,10 +8,12 @@ import numpy as np
 
 from ragassay.errors import InputError
 from ragassay.measures.lists import Bools, Ints
-from ragassay.measures.trec.texts import PAD, Bytes, Texts, Words
+from ragassay.measures.trec.texts import PAD, Bytes, Texts, Words, changes
 
 _TAB, _NEWLINE, _RETURN, _HASH, _LAST_SPACE = 9, 10, 13, 35, 32
-_ONE, _BITS = np.uint64(1), 64
+_ONE, _BITS, _REACHED = np.uint64(1), 64, 56
+_INNER = np.uint64((1 << (_REACHED + 1)) - 2)
+_STRIDE, _REACH = 2048, 256
 _EVERY_33, _EVERY_128 = np.uint64(0x2121212121212121), np.uint64(0x8080808080808080)
 
 
@@ -57,14 +59,7 @@ def first_fields(buffer: Bytes) -> tuple[Texts, Ints]:
     """
     newline = np.flatnonzero(buffer[PAD - 1 : -PAD] == _NEWLINE) + (PAD - 1)
     line, last = newline[:-1] + 1, newline[1:]
-    words = Texts(buffer, line, line).words
-    length, found = _to_white_space(words[line])
-    end = line + length
-    open_rows = np.flatnonzero(~found)
-    while len(open_rows):
-        length, found = _to_white_space(words[end[open_rows]])
-        end[open_rows] += length
-        open_rows = open_rows[~found]
+    end = _first_ends(buffer, line)
     empty = end == line
     if np.any(empty) and np.any(empty & (buffer[line] != _NEWLINE) & (buffer[line] != _RETURN)):
         start = line.copy()
@@ -76,6 +71,48 @@ def first_fields(buffer: Bytes) -> tuple[Texts, Ints]:
             end[row] = start[row] + len(bare.split(None, 1)[0] if bare else b"")
         return Texts(buffer, start, end), line
     return Texts(buffer, line, end), line
+
+
+def sampled_fields(buffer: Bytes) -> tuple[Texts, Ints] | None:
+    """As `first_fields`, but only of a line every 2 KiB, and of all lines wherever two of these differ.
+
+    Another field between two sampled lines that are equal is not seen: whoever reads the lines has to check.
+    None where a line is blank, indented or long, or where most would have to be looked at anyway.
+    """
+    body = buffer[PAD:-PAD]
+    rows = len(body) // _STRIDE
+    table = body[: rows * _STRIDE].reshape(rows, _STRIDE)
+    newline = table[:, :_REACH] == _NEWLINE
+    column = newline.argmax(axis=1)
+    if not rows or not newline[np.arange(rows), column].all():
+        return None
+    sample = np.append(PAD, np.arange(rows) * _STRIDE + column + (PAD + 1))
+    other = changes(Texts(buffer, sample, _first_ends(buffer, sample)))[1:]
+    near = np.zeros(rows, bool)
+    near[-1] = True
+    near[other - 1] = near[np.maximum(other - 2, 0)] = True
+    if 2 * np.count_nonzero(near) > rows:
+        return None
+    looked_at = np.flatnonzero(near)
+    nth, place = np.divmod(np.flatnonzero(table[looked_at] == _NEWLINE), _STRIDE)
+    behind = np.flatnonzero(body[rows * _STRIDE : -1] == _NEWLINE) + rows * _STRIDE
+    found = np.concatenate((looked_at[nth] * _STRIDE + place, behind)) + (PAD + 1)
+    line = np.sort(np.concatenate((sample[:1], sample[1:][~near], found[found < len(buffer) - PAD])))
+    end = _first_ends(buffer, line)
+    return None if np.any(end == line) else (Texts(buffer, line, end), line)
+
+
+def _first_ends(buffer: Bytes, line: Ints) -> Ints:
+    """Where the first field of each line ends; at the line's beginning if it begins with white space."""
+    words = Texts(buffer, line, line).words
+    length, found = _to_white_space(words[line])
+    end: Ints = line + length
+    open_rows = np.flatnonzero(~found)
+    while len(open_rows):
+        length, found = _to_white_space(words[end[open_rows]])
+        end[open_rows] += length
+        open_rows = open_rows[~found]
+    return end
 
 
 def _to_white_space(words: Words) -> tuple[Ints, Bools]:
@@ -148,16 +185,17 @@ class _Walk:
         spaces = int(np.bitwise_count(self._words).sum(dtype=np.int64)) - around
         self._single = 2 * spaces == self.edges  # no two white spaces meet: a field begins one byte behind the last
         self._last = last
-        self._before, self._ahead = line - 1, self._behind(line)
-        self._passed: Words = np.ones(1, np.uint64)
+        self._anywhere = np.ndarray((8 * len(self._words) - 7,), np.dtype("<u8"), self._words, strides=(1,))
+        self._ahead, self._before, self._safe = self._take(line)
+        self._was, self._lower = np.ones(1, np.uint64), np.zeros(1, np.uint64)
 
     def end(self, wanted: bool) -> Ints:
         """Where the field of each line ends; if not wanted, the place is passed, but not told."""
-        if not self._ahead.min():
+        if not self._safe:
             self._look_further()
-        lower = self._ahead - _ONE
-        self._passed = self._ahead ^ lower
-        self._ahead = self._ahead & lower
+        self._safe -= 1
+        self._was, self._lower = self._ahead, self._ahead - _ONE
+        self._ahead = self._was & self._lower
         return self._place() if wanted else self._last
 
     def start(self, wanted: bool) -> Ints:
@@ -167,31 +205,33 @@ class _Walk:
         return self.end(wanted)
 
     def _place(self) -> Ints:
-        place: Ints = self._before + np.bitwise_count(self._passed)
+        """The edge that was passed last."""
+        place: Ints = self._before + np.bitwise_count(self._was ^ self._lower)
         return place
 
-    def _behind(self, at: Ints) -> Words:
-        """The edges in the 63 bytes behind each offset, as bits; that of the offset itself was passed."""
-        nth, shift = at >> 6, (at & (_BITS - 1)).view(np.uint64)
-        found: Words = self._words[nth] >> shift
-        nth += 1
-        found |= self._words[nth] << (np.uint64(_BITS) - shift)
+    def _take(self, at: Ints) -> tuple[Words, Ints, int]:
+        """The edges in the 56 bytes behind each offset, what to add to their places, and how many each line has.
+
+        That of the offset itself was passed.
+        """
+        found: Words = self._anywhere[at >> 3] >> (at & 7).view(np.uint64)
         if not self._single:
             found ^= found << _ONE
-        found &= ~_ONE
-        return found
+        found &= _INNER
+        return found, at - 1, int(np.bitwise_count(found).min())
 
     def _look_further(self) -> None:
         """Take the next bits, as often as a line has no edge in those it has."""
         at = self._place()
-        while not self._ahead.min():
+        self._ahead, self._before, self._safe = self._take(at)
+        while not self._safe:
             if np.any(at > self._last):
                 self.lost = True
                 self._ahead |= _ONE
+                self._safe = 1
                 break
-            self._ahead = self._behind(at)
-            at = at + np.where(self._ahead == 0, _BITS - 1, 0)
-        self._before, self._passed = at - 1, np.ones(1, np.uint64)
+            at = at + np.where(self._ahead == 0, _REACHED, 0)
+            self._ahead, self._before, self._safe = self._take(at)
 
 
 def _any(buffer: Bytes, separators: Ints, newline: Bools, gaps: Ints, width: int, wanted: tuple[int, ...]) -> Fields:

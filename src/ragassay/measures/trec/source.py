@@ -14,6 +14,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
@@ -25,6 +26,7 @@ from ragassay.measures.trec.texts import PAD, Bytes
 PIECE = 1 << 22
 LONGEST_LINE = 1 << 16
 _COPY = 1 << 20
+_TOGETHER = 512
 _NEWLINE = 10
 _TOKEN = re.compile(rb"[^\s]+")
 
@@ -53,6 +55,8 @@ class Source:
         try:
             self.size = os.fstat(self._stream.fileno()).st_size
             self.start = self._first_byte()
+            self.unended = self.read(Range(self.size - 1, self.size)) != b"\n"
+            """The last line has no newline; one is added where it is read."""
         except BaseException:
             self._stream.close()
             raise
@@ -79,26 +83,42 @@ class Source:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def text(self, ranges: Sequence[Range]) -> Bytes:
-        """The ranges one after another as a buffer to scan (see `scan.padded`), each ended by a newline."""
+        """The ranges one after another as a buffer to scan (see `scan.padded`), each ended by a newline.
+
+        Ranges that are neighbours in the file are read by one call, wherever they come to stand.
+        """
         size = sum(one.end - one.start for one in ranges)
         buffer = np.empty(size + 2 * PAD + 1, np.uint8)
         buffer[:PAD] = _NEWLINE
         at = PAD
+        places = []
         for one in ranges:
-            self._read_into(buffer.data[at : at + one.end - one.start], one.start)
+            places.append((one, buffer.data[at : at + one.end - one.start]))
             at += one.end - one.start
-            if one.end == self.size and buffer[at - 1] != _NEWLINE:
+            if one.end == self.size and self.unended:
                 buffer[at] = _NEWLINE
                 at += 1
         buffer[at : at + PAD] = _NEWLINE
+        places.sort(key=lambda place: place[0].start)
+        targets: list[memoryview] = []
+        for (one, target), (following, _) in pairwise([*places, (Range(-1, -1), buffer.data)]):
+            targets.append(target)
+            if one.end != following.start or len(targets) == _TOGETHER:
+                self._read_into(targets, one.end - sum(map(len, targets)))
+                targets = []
         return buffer[: at + PAD]
 
-    def _read_into(self, target: memoryview, at: int) -> None:
-        while len(target):
-            got = os.preadv(self._stream.fileno(), [target], at)
+    def _read_into(self, targets: list[memoryview], at: int) -> None:
+        """Fill the targets one after another from the bytes of the file from `at` on."""
+        while targets:
+            got = os.preadv(self._stream.fileno(), targets, at)
             if not got:
                 raise InputError("the file became shorter while it was read", file=self.name)
-            target, at = target[got:], at + got
+            at += got
+            while targets and got >= len(targets[0]):
+                got -= len(targets.pop(0))
+            if got:
+                targets[0] = targets[0][got:]
 
     def line_number(self, offset: int) -> int:
         """The number, from 1, of the line that holds a byte of the file."""

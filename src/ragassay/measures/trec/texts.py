@@ -58,6 +58,11 @@ class Texts:
         """One text."""
         return bytes(self.buffer[self.start[row] : self.end[row]])
 
+    def listed(self, rows: Ints) -> list[bytes]:
+        """The chosen texts one by one."""
+        view = self.buffer.data
+        return [bytes(view[a:b]) for a, b in zip(self.start[rows].tolist(), self.end[rows].tolist(), strict=True)]
+
     def part(self, low: int, high: int) -> Texts:
         """The texts of the rows low to high."""
         return Texts(self.buffer, self.start[low:high], self.end[low:high], self.stride)
@@ -150,15 +155,16 @@ def equal(left: Texts, left_rows: Ints, right: Texts, right_rows: Ints) -> Bools
 def greater(texts: Texts, left: Ints, right: Ints) -> Bools:
     """Whether texts[left] > texts[right] by bytes, pair by pair."""
     result = np.zeros(len(left), bool)
-    open_pairs = np.arange(len(left))
+    longest = np.maximum(texts.end[left] - texts.start[left], texts.end[right] - texts.start[right])
+    pairs = np.arange(len(left))
     nth = 0
-    while len(open_pairs):
-        a, b = word(texts, left[open_pairs], nth).byteswap(), word(texts, right[open_pairs], nth).byteswap()
-        result[open_pairs] = a > b
-        reach = 8 * (nth + 1)
-        longest = np.maximum((texts.end - texts.start)[left[open_pairs]], (texts.end - texts.start)[right[open_pairs]])
-        open_pairs = open_pairs[(a == b) & (longest > reach)]
+    while len(pairs):
+        a, b = word(texts, left, nth).byteswap(), word(texts, right, nth).byteswap()
+        result[pairs] = a > b
         nth += 1
+        equal_so_far = np.flatnonzero((a == b) & (longest > 8 * nth))
+        pairs, longest = pairs[equal_so_far], longest[equal_so_far]
+        left, right = left[equal_so_far], right[equal_so_far]
     return result
 
 
