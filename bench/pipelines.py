@@ -84,7 +84,7 @@ class Parts:
         self.built: list[str] = []
 
     def retriever(self, declared: Lexical | Vector) -> LexicalRetriever | VectorRetriever:
-        """One index for each embedder; questions are embedded into a cache of their own."""
+        """One index for each embedder; every pipeline embeds each question itself."""
         if isinstance(declared, Lexical):
             return LexicalRetriever(self.index)
         if declared.embedder not in self.made:
@@ -99,9 +99,7 @@ class Parts:
                 f"{declared.embedder}: {made.index.content.passages:,} passages, {took}, {envelope.cache_hits:,} cached"
             )
             self.made[declared.embedder] = made
-        found = self.made[declared.embedder]
-        found.index.cache = VectorCache.memory()
-        return found  # type: ignore[no-any-return]
+        return self.made[declared.embedder]  # type: ignore[no-any-return]
 
 
 def ask(world: World, parts: Parts, name: str) -> Asked:

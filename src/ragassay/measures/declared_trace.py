@@ -61,6 +61,10 @@ def _runtime(**own: Any) -> Declaration:
     return Declaration(**{**common, **own})
 
 
+_UNTIMED = (
+    "needs no labels; missing(from_cache) where a step was found in a cache that other runs filled, since its time was "
+    "not measured; missing(not_reported) where the system does not say"
+)
 DECLARED: tuple[Declaration, ...] = (
     _facts(
         name="fact_coverage",
@@ -179,8 +183,15 @@ DECLARED: tuple[Declaration, ...] = (
         unit="ms",
         params=("kind", "q"),
         duplicates="a timeout is right-censored at its limit, not left out",
+        missing_labels=_UNTIMED,
     ),
-    _runtime(name="first_token", summary="Wall time until the first token.", unit="ms", params=("q",)),
+    _runtime(
+        name="first_token",
+        summary="Wall time until the first token.",
+        unit="ms",
+        params=("q",),
+        missing_labels=_UNTIMED,
+    ),
     _runtime(name="tokens", summary="Tokens in and out, as the system reports them.", unit="tokens", params=("kind",)),
     _runtime(name="cost", summary="Money spent, as the system reports it.", unit="USD", params=("kind",)),
     _runtime(name="calls", summary="External calls made for one question.", unit="calls", params=("kind",)),

@@ -166,6 +166,8 @@ class Reply:
     request_id: str | None = None
     latency_ms: float | None = None
     """Of the last attempt; absent: the run measures it around `ask`."""
+    timed: bool = True
+    """False: a cache that another system or run filled saved time, so that the question has no latency."""
     stored: Mapping[int, Trace] | None = None
     """Instead of all else: what was kept of this question earlier, by repeat, with the measurements made then."""
     texts: Mapping[Digest, str] = field(default_factory=dict)

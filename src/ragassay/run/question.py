@@ -108,7 +108,7 @@ class Questioner:
         measurements = Measurements(
             query_id=content.query_id,
             repeat=content.repeat,
-            latency_ms=latency_ms,
+            latency_ms=latency_ms if reply.timed else None,
             first_token_ms=reported.first_token_ms,
             steps=reported.steps,
             attempts=attempts,

@@ -133,7 +133,9 @@ def refusal(measure: str, outcome: str, why: str, labels: Labels) -> Outcome:
 
 
 def runtime(rows: Rows, measure: Measure, content: TraceContent, measured: Measurements) -> None:
-    """Rows of one runtime measure: as reported, else missing(not_reported); a failed question is error(cause).
+    """Rows of one runtime measure: as reported, else missing; a failed question is error(cause).
+
+    Missing is from_cache where a cache that other runs filled saved the time, else not_reported.
 
     A timeout is right-censored: its latency is error(timeout) with the time waited as the low bound.
     """
@@ -145,7 +147,7 @@ def runtime(rows: Rows, measure: Measure, content: TraceContent, measured: Measu
         return
     for spelled, amount in _figures(measure, name, kind, content, measured):
         if failure is None:
-            rows.add(spelled, missing("not_reported") if amount is None else value(amount))
+            rows.add(spelled, missing(_unmeasured(name, measured)) if amount is None else value(amount))
             continue
         waited = _waited(measured) if name == "latency" and spelled == str(measure) and not kind else None
         censored = failure.cause == "timeout" and waited is not None
@@ -176,6 +178,12 @@ def _figures(
         return [(spelled, None if cost is None or kind not in ("", cost.currency) else cost.amount)]
     amounts = {"first_token": measured.first_token_ms, "calls": measured.calls, "cache_hits": measured.cache_hits}
     return [(str(measure), amounts[name])]
+
+
+def _unmeasured(name: str, measured: Measurements) -> str:
+    """Why there is no figure."""
+    saved = any(one.cache_hits and one.duration_ms is None for one in measured.steps)
+    return "from_cache" if saved and name in ("latency", "first_token") else "not_reported"
 
 
 def _waited(measured: Measurements) -> float | None:

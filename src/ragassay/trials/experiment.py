@@ -25,7 +25,7 @@ from ragassay.seal import Sealed
 from ragassay.store import Store
 from ragassay.trials.choice import Chosen, choose, column, list_step
 from ragassay.trials.grid import Declared, Setting
-from ragassay.trials.sharing import Sharing, keep_apart
+from ragassay.trials.sharing import Sharing
 from ragassay.trials.split import Split
 from ragassay.trials.worst import Counted, counted_of, judged, rows_of
 
@@ -134,7 +134,8 @@ async def perform_experiment(
     for place, setting in enumerate(declared.settings):
         try:
             last = prepare(setting)
-            keep_apart(last.system) if sharing is None else sharing.adopt(last.system, _cut(last))
+            if sharing is not None:
+                sharing.adopt(last.system, _cut(last))
             plan, sealed = sealed_of(store, declared, setting, last, choice)
             first = places.setdefault(str(sealed.protocol.subject), place)
             if first != place:
@@ -181,7 +182,8 @@ def _row(store: Store, setting: Setting, sealed: Sealed, run: Run, digest: Diges
 
 
 def _from_cache(one: Measurements) -> bool:
-    return bool(one.cache_hits) or any(step.cache_hits for step in one.steps)
+    """Whether a step has no time since a cache of other settings saved some of it."""
+    return any(step.cache_hits and step.duration_ms is None for step in one.steps)
 
 
 def _scored(store: Store, run: Digest, scoring: Digest, name: str) -> Digest:

@@ -24,7 +24,6 @@ from ragassay.run.systems.pipeline.local_models import MiniLmEmbedder, WordLlama
 from ragassay.run.systems.pipeline.parts import Found, LexicalRetriever, VectorRetriever
 from ragassay.run.systems.pipeline.rerank import MaxSim, Rescored
 from ragassay.run.systems.pipeline.system import PipelineSystem
-from ragassay.run.systems.pipeline.vectors import VectorCache
 from ragassay.run.systems.reference import ReferenceSystem
 from ragassay.trials.cache import StepCache, key_of
 from ragassay.version import VERSION
@@ -50,13 +49,13 @@ class SharedRetriever:
     def find(
         self, query: str, *, top_k: int, principal: Principal | None, as_of: Instant, where: Where | None
     ) -> Found:
-        """As in `Retriever`; a list that was remembered is a cache hit."""
+        """As in `Retriever`; a list that was remembered is a cache hit, and its step is not timed."""
         who = None if principal is None else msgspec.to_builtins(principal)
         key = key_of(query, who, as_of, None if where is None else dict(where))
         (known,) = self._cache.get(self._scope, [key])
         if known is not None and (found := _unpacked(known, top_k)) is not None:
             self._cache.counted(1, 0)
-            return Found(found, 0, 1)
+            return Found(found, 0, 1, timed=False)
         made = self._inner.find(query, top_k=top_k, principal=principal, as_of=as_of, where=where)
         self._cache.put(self._scope, [(key, _packed(made.hits, top_k))])
         self._cache.counted(0, 1)
@@ -94,7 +93,7 @@ class SharedMaxSim:
         return self.score_counted(query, texts).scores
 
     def score_counted(self, query: str, texts: Sequence[str]) -> Rescored:
-        """The same; each text whose score was remembered is a cache hit."""
+        """The same; each text that was scored or read before is a cache hit, and with one the step is not timed."""
         keys = [key_of(query, text) for text in texts]
         known = self._cache.get(self._scope, keys)
         scores = [None if one is None else float(_SCORE.unpack(one)[0]) for one in known]
@@ -110,7 +109,7 @@ class SharedMaxSim:
                 [(keys[place], _SCORE.pack(one)) for place, one in zip(missing, got.scores, strict=True)],
             )
         self._cache.counted(len(texts) - len(missing), len(missing))
-        return Rescored([one for one in scores if one is not None], cache_hits=hits)
+        return Rescored([one for one in scores if one is not None], cache_hits=hits, timed=not hits)
 
 
 class Sharing:
@@ -147,38 +146,13 @@ class Sharing:
             made = SharedRetriever(LexicalRetriever(index), self.cache, _scope("lexical", cut, given.identity))
             return self._kept("lexical", cut, given.identity, made)
         if type(given) is VectorRetriever and type(given.index) is DenseIndex and _local(given.index.query_embedder):
+            given.index.keeps_questions = True
             made = SharedRetriever(given, self.cache, _scope("vector", cut, given.identity))
             return self._kept("vector", cut, given.identity, made)
         return given
 
     def _kept(self, kind: str, cut: str, identity: str, made: Any) -> Any:
         return self._parts.setdefault(key_of(kind, cut, identity), made)
-
-
-class FreshQuestions:
-    """A vector retriever whose passages come from the cache of the store and whose questions are embedded anew."""
-
-    kind: Literal["vector"] = "vector"
-    local = False
-
-    def __init__(self, inner: VectorRetriever) -> None:
-        self._inner = inner
-        self.identity, self.index, self.find = inner.identity, inner.index, inner.find
-
-    def attach(self, conditions: Conditions) -> None:
-        """Build the index, then begin a cache of questions in memory."""
-        self._inner.attach(conditions)
-        self.index.cache = VectorCache.memory()
-
-    def close(self) -> None:
-        """Close what the index holds open."""
-        self._inner.close()
-
-
-def keep_apart(system: Any) -> None:
-    """Let a pipeline do every step of a question itself, so that its time is measured."""
-    if isinstance(system, PipelineSystem):
-        system.retrievers = [FreshQuestions(one) if type(one) is VectorRetriever else one for one in system.retrievers]
 
 
 def _local(embedder: Any) -> bool:

@@ -16,6 +16,7 @@ from ragassay.cli import exit_code_of
 from ragassay.records.canonical import parse
 from ragassay.records.experiment import Experiment
 from ragassay.records.protocol import Run
+from ragassay.records.score import Observation, ScoreTable
 from ragassay.records.trace import Measurements
 from ragassay.store import Store
 
@@ -66,6 +67,11 @@ def test_grid_to_table(project: Path, capsys: pytest.CaptureFixture[str]) -> Non
         measured = list(store.get_lines(Measurements, store.get_record(Run, one.run).measurements))
         hits = {step.step_id: step.cache_hits for row in measured for step in row.steps}
         assert (hits["lexical"], hits["vector"]) == ((1, 1) if place else (0, 0))
+        # What the grid's table says is what the run's own scorecard says.
+        assert {row.latency_ms is None for row in measured} == {bool(place)}
+        rows = store.get_lines(Observation, store.get_record(ScoreTable, one.scores).runtime)
+        latency = {(row.status, row.reason) for row in rows if row.measure in ("latency", "latency(kind=vector)")}
+        assert latency == {("missing", "from_cache") if place else ("value", None)}
     said = (project / "out" / "small.md").read_text("utf-8")
     assert "best of 4" in said
     assert "not measured" in said
@@ -230,6 +236,9 @@ def test_scores_of_late_interaction_are_shared_and_change_nothing(
     rows = [[store.get_record(Run, one["run"]) for one in found["record"]["tried"]] for found, store in made]
     assert [one.content for one in rows[0]] == [one.content for one in rows[1]]
     assert rows[0][0].content != rows[0][1].content
+    times = [[one["measures"]["p95 latency"] for one in found["tables"][0]["settings"]] for found, _ in made]
+    assert ["value" in one for one in times[1]] == [True, True], "without sharing every setting is timed"
+    assert "value" not in times[0][1]
     measured = list(made[0][1].get_lines(Measurements, rows[0][1].measurements))
     hits = [step.cache_hits for one in measured for step in one.steps if step.step_id == "rerank"]
     assert len(hits) == 8

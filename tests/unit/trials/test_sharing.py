@@ -87,7 +87,7 @@ class Letters:
 def test_scores_are_remembered_text_by_text() -> None:
     cache, letters = StepCache(None), Letters()
     shared = SharedMaxSim(MaxSim(letters), cache, b"scope")  # type: ignore[arg-type]
-    assert shared.score_counted("ab", ["a", "aab"]) == ([0.5, 1.0], 0, 0)
+    assert shared.score_counted("ab", ["a", "aab"]) == ([0.5, 1.0], 0, 0, True)
     before = len(letters.asked)
     again = shared.score_counted("ab", ["aab", "a"])
     assert (again.scores, again.cache_hits, len(letters.asked)) == ([1.0, 0.5], 2, before)

@@ -139,7 +139,7 @@ class Answering(Retrieving):
         value: dict[str, Any] = {"answer": answer}
         if "versions" in reply.value:
             value["versions"] = reply.value["versions"]
-        if reply.value.get("first_token_ms") is not None:
+        if reply.value.get("first_token_ms") is not None and self.log.timed:
             value["first_token_ms"] = round(before_ms + reply.value["first_token_ms"], 3)
         return value
 

@@ -66,6 +66,9 @@ class IndexArtefact(Record, frozen=True, kw_only=True):
 class VectorIndex(Openings):
     """What both vector indexes share: the embedders, the cache, the id."""
 
+    keeps_questions = True
+    """Whether the vector of a question is looked up in the cache and kept there; otherwise it is computed each time."""
+
     def __init__(
         self,
         documents: Iterable[Document],
@@ -121,7 +124,11 @@ class VectorIndex(Openings):
 
     def embed(self, query: str) -> Embedded:
         """The vector of a question, (1, dimensions), and whether it was in the cache."""
-        return self.cache.embed(self.query_embedder, [query])
+        if self.keeps_questions:
+            return self.cache.embed(self.query_embedder, [query])
+        counted: Any = getattr(self.query_embedder, "embed_counted", None)
+        vectors, calls = (self.query_embedder.embed([query]), 0) if counted is None else counted([query])
+        return Embedded(vectors, 0, 1, calls)
 
     def search(
         self, query: str, *, top_k: int, principal: Principal | None, as_of: Instant, where: Where | None = None

@@ -34,6 +34,8 @@ class Found(NamedTuple):
     hits: Hits
     calls: int = 0
     cache_hits: int = 0
+    timed: bool = True
+    """False: a cache that other systems or runs filled saved time, so that what passed is not what finding takes."""
 
 
 class Retriever(Protocol):
@@ -104,10 +106,10 @@ class VectorRetriever:
     def find(
         self, query: str, *, top_k: int, principal: Principal | None, as_of: Instant, where: Where | None
     ) -> Found:
-        """As in `Retriever`; a question whose vector was in the cache is a hit."""
+        """As in `Retriever`; a question whose vector was in the cache is a hit, and not timed."""
         got = self.index.embed(query)
         hits = self.index.search_vector(got.vectors[0], top_k=top_k, principal=principal, as_of=as_of, where=where)
-        return Found(hits, got.calls, got.hits)
+        return Found(hits, got.calls, got.hits, timed=not got.hits)
 
     def close(self) -> None:
         """Close what the index holds open."""
@@ -152,14 +154,20 @@ def make_retriever(
     place = f"{field}.query_embedder" if settings.postgres is None else f"{field}.postgres"
     try:
         if settings.postgres is None:
-            return VectorRetriever(DenseIndex(documents, passages, texts, **more))
+            return _measured(DenseIndex(documents, passages, texts, **more))
         from ragassay.run.systems.pipeline.postgres import PostgresIndex
 
         where = settings.postgres
         more |= {"connection": where.connection, "schema": where.schema, "hnsw": where.hnsw}
-        return VectorRetriever(PostgresIndex(documents, passages, texts, **more))
+        return _measured(PostgresIndex(documents, passages, texts, **more))
     except RagassayError as error:
         raise _within(error, place)  # noqa: B904  the same error, with its place
+
+
+def _measured(index: VectorIndex) -> VectorRetriever:
+    """A retriever that embeds each question when it is asked, so that its time is that of a new question."""
+    index.keeps_questions = False
+    return VectorRetriever(index)
 
 
 def make_reranker(settings: Rerank, *, folder: Path | None = None, field: str = "rerank") -> Reranker:

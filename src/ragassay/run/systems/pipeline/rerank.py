@@ -43,6 +43,8 @@ class Rescored(NamedTuple):
     scores: list[float]
     calls: int = 0
     cache_hits: int = 0
+    timed: bool = True
+    """False: what other systems had read before saved time."""
 
 
 class MaxSim:

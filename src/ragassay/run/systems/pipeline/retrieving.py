@@ -60,6 +60,7 @@ class Retrieving:
                 "score_direction": "higher",
                 "calls": found.calls,
                 "cache_hits": found.cache_hits,
+                "timed": found.timed,
             }
             if request.principal is not None:
                 step["principal_seen"] = msgspec.to_builtins(request.principal)
@@ -128,6 +129,7 @@ class Retrieving:
                 "score_direction": "higher",
                 "calls": scored.calls,
                 "cache_hits": scored.cache_hits,
+                "timed": scored.timed,
             }
         return again[:top_n]
 

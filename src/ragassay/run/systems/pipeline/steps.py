@@ -53,6 +53,8 @@ class StepLog:
         self.unreported = False
         """Whether a call of a model said nothing about its tokens."""
         self.asked_models = 0
+        self.timed = True
+        """Whether every step so far took the time that it takes without a cache that others filled."""
         self.last: Reply = Reply()
         self._clock, self.waited_ms = clock, 0.0
         self.began_s = clock.steady_s()
@@ -62,7 +64,10 @@ class StepLog:
     def step(
         self, name: str, kind: str, parents: list[str] | None = None, iteration: int | None = None
     ) -> Iterator[Entry]:
-        """One step: what is put into the mapping is reported, with the time that passed in here."""
+        """One step: what is put into the mapping is reported, with the time that passed in here.
+
+        A step that says `timed` False has no time, since a cache saved some of it; nor has its question.
+        """
         started_ms, start_s, waited_ms = self._clock.since_ms(self.began_s), self._clock.steady_s(), self.waited_ms
         made: Entry = {
             "step_id": name if iteration is None else f"{name}-{iteration}", "name": name, "kind": kind,
@@ -78,7 +83,10 @@ class StepLog:
             raise
         finally:
             took_ms = self._clock.since_ms(start_s) - (self.waited_ms - waited_ms)
-            self.steps.append({**made, "started_ms": started_ms, "duration_ms": round(took_ms, 3)})
+            timed = made.pop("timed", True)
+            self.timed = self.timed and timed
+            duration_ms = round(took_ms, 3) if timed else None
+            self.steps.append({**made, "started_ms": started_ms, "duration_ms": duration_ms})
 
     def leaves(self) -> list[str]:
         """The last step, if there is one."""
@@ -135,6 +143,7 @@ class StepLog:
             detail=None,
             attempts=tuple(self.attempts),
             latency_ms=round(max(0.0, self._clock.since_ms(self.began_s) - self.waited_ms), 3),
+            timed=self.timed,
             secrets=self.secrets,
         )
 
@@ -151,4 +160,5 @@ class StepLog:
             attempts=tuple(self.attempts) or reply.attempts,
             secrets=tuple(dict.fromkeys((*self.secrets, *reply.secrets))),
             latency_ms=round(max(0.0, self._clock.since_ms(self.began_s) - self.waited_ms), 3),
+            timed=self.timed,
         )

@@ -268,6 +268,8 @@ def test_every_step_reports_time_calls_and_cache_hits_and_becomes_a_trace() -> N
     first, second = ask(system), ask(system)
     assert [step(one, "vector")["cache_hits"] for one in (first, second)] == [0, 1], "the question's vector is kept"
     assert (first.value["cache_hits"], second.value["cache_hits"]) == (0, 1)
+    assert (first.timed, second.timed) == (True, False), "time that a cache saved is no latency"
+    assert [one["step_id"] for one in second.value["steps"] if one["duration_ms"] is None] == ["vector"]
     for one in first.value["steps"]:
         assert one["duration_ms"] >= 0
         assert one["started_ms"] >= 0
@@ -331,7 +333,7 @@ def test_vectors_are_kept_in_the_store_from_one_run_to_the_next(
         found: Any = system.retrievers[0]
         computed.append((found.index.artefact.envelope.computed, hits))
         cache.opened.close()
-    assert computed == [(len(PASSAGES), 0), (0, 1)]
+    assert computed == [(len(PASSAGES), 0), (0, 0)], "passages are kept; a question is embedded, and timed, anew"
 
 
 def test_everything_that_can_change_a_score_is_in_the_identity() -> None:

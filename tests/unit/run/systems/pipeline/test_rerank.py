@@ -150,7 +150,7 @@ def test_an_endpoint_gets_all_texts_at_once_and_its_scores_go_to_their_texts(ser
     ((_, _, body),) = server.seen
     assert body == {"model": "rank-1", "query": "why rain", "documents": ["rain", "tea", "snow"], "top_n": 3,
                     "return_documents": False, "truncate": "END"}  # fmt: skip
-    assert scored == ([0.5, -2.0, 0.9], 1, 0)
+    assert scored == ([0.5, -2.0, 0.9], 1, 0, True)
     assert len(reply.attempts) == 1
     (scored, _), _ = score_with(serve, {"data": results})
     assert scored.scores == [0.5, -2.0, 0.9]
@@ -187,7 +187,7 @@ def test_overload_is_tried_again_and_a_refusal_is_not(serve: Serve) -> None:
         return good if before else handler.reply(503, {}, retry_after="0")
 
     (scored, reply), _ = score_with(serve, late)
-    assert scored == ([0.0, 1.0, 2.0], 2, 0)
+    assert scored == ([0.0, 1.0, 2.0], 2, 0, True)
     assert len(reply.attempts) == 2
     with pytest.raises(CallFailedError) as caught:
         score_with(serve, lambda body, before, handler: handler.reply(401, {}))
