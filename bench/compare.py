@@ -135,11 +135,12 @@ def steps(questions: int, depth: int, flips: int) -> None:
     from ragassay.store import Store
 
     with tempfile.TemporaryDirectory() as scratch:
-        begin = time.perf_counter()
-        store = Store.open(Path(scratch) / "s", create=True)
-        a, b = (digest for digest in _tables(store, questions, depth))
-        print(f"  (written in {time.perf_counter() - begin:.0f} s: {questions:,} questions, lists of {depth}, "
-              f"{len(OURS)} measures, {SLICES} slices, {flips:,} permutations)")  # fmt: skip
+        folder = Path(os.environ.get("BENCH_FOLDER", scratch)) / f"compare-{questions}-{depth}"
+        store = Store.open(folder, create=True)
+        if not store.refs("scores/"):
+            list(_tables(store, questions, depth))
+        a, b = (store.ref(f"scores/{name}") for name in "ab")
+        print(f"  {questions:,} questions, lists of {depth}, {len(OURS)} measures, {SLICES} slices, {flips:,} flips")
         _timed("compare, whole", lambda: pair(store, a, b, flips=flips))
         one, other = (open_side(store, digest, name) for digest, name in ((a, "a"), (b, "b")))
         _timed("  read both tables", lambda: (one.keys, other.keys))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -18,6 +18,9 @@ from ragassay.errors import UsageError
 from ragassay.records.base import Digest
 from ragassay.records.comparison import Comparison, Effect
 from ragassay.store import Store
+
+if TYPE_CHECKING:
+    from ragassay.compare.side import Side
 
 Slices = Literal["must-pass", "regressed", "explore"]
 
@@ -125,7 +128,7 @@ def _named(store: Store, text: str) -> str:
     return said if said in names else (names or [digest[7:19]])[0]
 
 
-def _show(store: Store, made: Sequence[Digest], sides: Sequence[Any], everything: bool) -> None:
+def _show(store: Store, made: Sequence[Digest], sides: Sequence[Side], everything: bool) -> None:
     from ragassay.compare.configurations import configurations
     from ragassay.report.compared.several import several_lines
 
@@ -139,7 +142,7 @@ def _show(store: Store, made: Sequence[Digest], sides: Sequence[Any], everything
     _show_pair(store, made[0], sides[1], everything)
 
 
-def _show_pair(store: Store, digest: Digest, side: Any, everything: bool) -> None:
+def _show_pair(store: Store, digest: Digest, side: Side, everything: bool) -> None:
     from ragassay.report import compared
 
     found = compared.read(store, digest, classes_of(side))
@@ -155,13 +158,13 @@ def _show_pair(store: Store, digest: Digest, side: Any, everything: bool) -> Non
     talk.data(f"comparison {digest}")
 
 
-def classes_of(side: Any) -> dict[str, str]:
+def classes_of(side: Side) -> dict[str, str]:
     """Question -> class."""
     return {case.query_id: case.class_ or "answerable" for case in side.cases}
 
 
 def _write(
-    store: Store, made: Sequence[Digest], sides: Sequence[Any], *, csv: Path | None, md: Path | None, html: Path | None
+    store: Store, made: Sequence[Digest], sides: Sequence[Side], *, csv: Path | None, md: Path | None, html: Path | None
 ) -> list[Path]:
     from ragassay.compare.configurations import configurations
     from ragassay.report import compared
@@ -191,7 +194,7 @@ def _write(
     return [path for path in (csv, md, html) if path is not None]
 
 
-def as_json(store: Store, made: Sequence[Digest], sides: Sequence[Any]) -> dict[str, Any]:
+def as_json(store: Store, made: Sequence[Digest], sides: Sequence[Side]) -> dict[str, Any]:
     """One comparison, or all of them and the table of the runs."""
     found = [_json(store, digest, side) for digest, side in zip(made, sides[1:], strict=True)]
     if len(found) == 1:
@@ -214,7 +217,7 @@ def as_json(store: Store, made: Sequence[Digest], sides: Sequence[Any]) -> dict[
     }  # fmt: skip
 
 
-def _json(store: Store, digest: Digest, side: Any) -> dict[str, Any]:
+def _json(store: Store, digest: Digest, side: Side) -> dict[str, Any]:
     from ragassay.report import compared
 
     found = compared.read(store, digest, classes_of(side))

@@ -41,7 +41,13 @@ def several_markdown(found: Configurations) -> str:
 
 
 def _by_class(figures: Sequence[Figure]) -> Iterator[tuple[str, list[Figure]]]:
-    kept = [one for one in figures if one.aggregation not in _QUANTILES]
+    means = {(one.measure, one.step, one.population) for one in figures if one.aggregation == "macro"}
+    kept = [
+        one
+        for one in figures
+        if one.aggregation not in _QUANTILES
+        and not (one.aggregation == "micro" and (one.measure, one.step, one.population) in means)
+    ]
     for class_ in dict.fromkeys(one.population.class_ for one in kept):
         yield class_, [one for one in kept if one.population.class_ == class_]
 
@@ -66,7 +72,7 @@ def _cell(one: Estimate | None) -> str:
 
 
 def _setting(value: str | None) -> str:
-    return NOT_SET if value is None else plain(value, 60)
+    return NOT_SET if value is None else plain(value, 40)
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
