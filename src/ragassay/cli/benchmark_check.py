@@ -5,19 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 import ragassay.benchmark
 import ragassay.corpus
+from ragassay.benchmark import CaseReading
 from ragassay.benchmark.check import Check, Split, lines, with_derived
 from ragassay.benchmark.check import check as check_benchmark
 from ragassay.cli import talk
-from ragassay.cli.settings import FILE_NAME
-from ragassay.cli.workspace import benchmark_of, corpus_of, open_store, open_workspace
+from ragassay.cli.settings import FILE_NAME, read_settings
+from ragassay.cli.workspace import Workspace, benchmark_of, cases_of, corpus_of, open_store, open_workspace
 from ragassay.errors import ExitCode, StoreError, UsageError
+from ragassay.records.base import Instant
 from ragassay.records.canonical import canonical_bytes
 from ragassay.records.case import Benchmark, Case
 from ragassay.records.document import Corpus, Document, Passage, Segmentation
-from ragassay.records.text import many
+from ragassay.records.text import instant, many
 from ragassay.store import Store
+from ragassay.store.unwritten import Unwritten
 
 
 class Material(NamedTuple):
@@ -26,6 +31,7 @@ class Material(NamedTuple):
     store: Store
     benchmark: Benchmark
     cases: list[Case]
+    corpus: Corpus
     documents: list[Document]
     segmentation: Segmentation | None
     passages: list[Passage]
@@ -49,7 +55,8 @@ def check(
     name
         A benchmark of the store: a name, a digest or its beginning. Without it, what the settings name is frozen first.
     against
-        Another benchmark of the store, such as dev against release: questions in both are found.
+        Another benchmark, such as dev against release: questions in both are found. A name or digest of the store, or
+        else a file of questions, in the format that the settings name; `./dev` is always a file.
     segmentation
         A segmentation of the store, if the corpus was cut in several ways.
     strict
@@ -64,18 +71,13 @@ def check(
         Everything as JSON on standard output, with all names.
     """
     given = _stored(open_store(config, store), name, segmentation) if name else _named(config, store, segmentation)
-    other = None
-    if against:
-        digest = given.store.resolve(against, kind_prefix="benchmark")
-        record = given.store.get_record(Benchmark, digest)
-        other = Split(record, ragassay.benchmark.load(given.store, record))
     found = check_benchmark(
         given.benchmark,
         given.cases,
         given.documents,
         segmentation=given.segmentation,
         passages=given.passages,
-        against=other,
+        against=_other(given, against, config) if against else None,
     )
     if write_cases is not None:
         _write(write_cases, with_derived(given.cases, found))
@@ -90,6 +92,52 @@ def check(
     return int(ExitCode.FAIL if strict and found.wrong else ExitCode.PASS)
 
 
+def _other(given: Material, against: str, config: Path) -> Split:
+    """A benchmark of the store, or a file of questions; of a file nothing is stored."""
+    path = Path(against)
+    if path.exists() and (path.name != against or not _is_stored(given.store, against)):
+        return _from_file(given, path, config)
+    try:
+        digest = given.store.resolve(against, kind_prefix="benchmark")
+    except StoreError as error:
+        error.hint = f"{error.hint}; a file of questions may be named too, and none is called so"
+        raise
+    record = given.store.get_record(Benchmark, digest)
+    return Split(record, ragassay.benchmark.load(given.store, record))
+
+
+def _is_stored(store: Store, name: str) -> bool:
+    try:
+        store.resolve(name, kind_prefix="benchmark")
+    except StoreError:
+        return False
+    return True
+
+
+def _from_file(given: Material, path: Path, config: Path) -> Split:
+    """The questions of a file, labels resolved against the corpus of the benchmark that is checked."""
+    reading, as_of = _read_like(config, path, given)
+    unwritten = Unwritten.over(given.store.path)
+    built = ragassay.benchmark.build(
+        unwritten, reading, given.corpus, given.documents, name=path.name, version="1", as_of=as_of
+    )
+    return Split(built.benchmark, ragassay.benchmark.load(unwritten, built.benchmark))
+
+
+def _read_like(config: Path, path: Path, given: Material) -> tuple[CaseReading, Instant | None]:
+    """A file of questions as the settings read theirs (native where these are not one file, or there are none)."""
+    if not config.exists():
+        return ragassay.benchmark.read_benchmark(path), None
+    settings = read_settings(config)
+    wanted = settings.benchmark
+    as_of = instant(settings.run.as_of)
+    if wanted.qrels is not None:
+        return ragassay.benchmark.read_benchmark(path, on_error=wanted.on_error), as_of
+    like = msgspec.structs.replace(wanted, cases=str(path.absolute()))
+    workspace = Workspace(msgspec.structs.replace(settings, benchmark=like), config.parent, given.store, config)
+    return cases_of(workspace, given.documents), as_of
+
+
 def _named(config: Path, store: Path | None, segmentation: str) -> Material:
     """What the settings name, frozen as `benchmark build` does."""
     workspace = open_workspace(config, store)
@@ -98,10 +146,11 @@ def _named(config: Path, store: Path | None, segmentation: str) -> Material:
     cases = ragassay.benchmark.load(workspace.store, built.benchmark)
     if segmentation:
         cut, passages = _cut(workspace.store, frozen.corpus.digest, segmentation)
-        return Material(workspace.store, built.benchmark, cases, frozen.documents, cut, passages)
+        return Material(workspace.store, built.benchmark, cases, frozen.corpus, frozen.documents, cut, passages)
     return Material(
-        workspace.store, built.benchmark, cases, frozen.documents, frozen.segmentation, list(frozen.passages)
-    )
+        workspace.store, built.benchmark, cases, frozen.corpus, frozen.documents, frozen.segmentation,
+        list(frozen.passages),
+    )  # fmt: skip
 
 
 def _stored(store: Store, name: str, segmentation: str) -> Material:
@@ -116,7 +165,7 @@ def _stored(store: Store, name: str, segmentation: str) -> Material:
         )
     cut, passages = _cut(store, corpus.digest, segmentation)
     documents = ragassay.corpus.load(store, corpus)
-    return Material(store, benchmark, ragassay.benchmark.load(store, benchmark), documents, cut, passages)
+    return Material(store, benchmark, ragassay.benchmark.load(store, benchmark), corpus, documents, cut, passages)
 
 
 def _cut(store: Store, corpus: str, name: str) -> tuple[Segmentation | None, list[Passage]]:
@@ -150,6 +199,4 @@ def _write(path: Path, cases: list[Case]) -> None:
 
 def _plain(found: Check) -> dict[str, Any]:
     """A check as JSON values; lists are there also where they are empty."""
-    import msgspec
-
     return {"wrong": len(found.wrong), **msgspec.to_builtins(found)}

@@ -105,7 +105,10 @@ def _check_arguments(benchmark: Benchmark, segmentation: Segmentation | None, ag
             field="segmentation",
             hint="cut the benchmark's corpus, or leave the segmentation out",
         )
-    if against is not None and against.benchmark.identity() == benchmark.identity():
+    if against is not None and (against.benchmark.corpus, against.benchmark.cases_digest) == (
+        benchmark.corpus,
+        benchmark.cases_digest,
+    ):
         raise UsageError(
             "a benchmark is compared with itself", field="against", hint="name another one, such as dev for release"
         )

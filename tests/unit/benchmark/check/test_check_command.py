@@ -120,3 +120,62 @@ def test_derived_slices_part_the_scores(tmp_path: Path, capsys: pytest.CaptureFi
     shown = json.dumps(card.to_json())
     assert "derived:lexical=copied" in shown
     assert "derived:lexical=free" in shown
+
+
+RELEASE = [{"query_id": "r1", "query": "How much is a seat?", "relevant": [{"document_id": "b", "grade": 3}]}, CASES[0]]
+
+
+def test_against_takes_a_file_of_questions_and_stores_nothing_of_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = write(tmp_path, "dev", CASES)
+    write(tmp_path, "release", RELEASE)
+    monkeypatch.chdir(tmp_path)
+    assert exit_code_of(["benchmark", "check", *config, "--json", "--against", "release.jsonl"]) == 0
+    from_file = json.loads(capsys.readouterr().out)
+    assert from_file["against"] == "release.jsonl"
+    assert exit_code_of(["benchmark", "build", "--config", "release.toml"]) == 0
+    capsys.readouterr()
+    assert exit_code_of(["benchmark", "check", *config, "--json", "--against", "release"]) == 0
+    from_store = json.loads(capsys.readouterr().out)
+    assert from_file["findings"] == json.loads(
+        json.dumps(from_store["findings"]).replace('"release"', '"release.jsonl"')
+    ), "the same questions, wherever they come from"
+    assert {one["code"] for one in from_file["findings"]} > {one["code"] for one in _alone(config, capsys)}
+
+
+def _alone(config: list[str], capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    assert exit_code_of(["benchmark", "check", *config, "--json"]) == 0
+    return list(json.loads(capsys.readouterr().out)["findings"])
+
+
+def test_a_name_of_the_store_goes_before_a_file_of_that_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = write(tmp_path, "dev", CASES)
+    write(tmp_path, "release", RELEASE)
+    monkeypatch.chdir(tmp_path)
+    assert exit_code_of(["benchmark", "build", "--config", "release.toml"]) == 0
+    (tmp_path / "release").write_text("no questions")
+    capsys.readouterr()
+    assert exit_code_of(["benchmark", "check", *config, "--against", "release"]) == 0
+    assert exit_code_of(["benchmark", "check", *config, "--against", "./release"]) == 2
+    told = capsys.readouterr().err
+    assert "release" in told
+    assert exit_code_of(["benchmark", "check", *config, "--against", "releese"]) == 2
+    told = capsys.readouterr().err
+    assert "a file of questions may be named too" in told
+
+
+def test_against_a_file_without_settings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "dev", CASES)
+    write(tmp_path, "release", RELEASE)
+    monkeypatch.chdir(tmp_path)
+    assert exit_code_of(["benchmark", "build", "--config", "dev.toml"]) == 0
+    capsys.readouterr()
+    arguments = ["benchmark", "check", "dev", "--store", ".ragassay", "--json", "--against", "release.jsonl"]
+    assert exit_code_of(arguments) == 0
+    assert json.loads(capsys.readouterr().out)["against"] == "release.jsonl"
+    assert exit_code_of([*arguments[:-1], "dev.jsonl"]) == 2, "with itself"
