@@ -127,47 +127,57 @@ def size_of(path: Path) -> float:
     return sum(one.stat().st_size for one in files if one.is_file()) / 1e6
 
 
-class Growth:
-    """The rows of one source and command, size after size."""
-
-    def __init__(self) -> None:
-        self.before: tuple[int, float] | None = None
-        self.slope: float | None = None
-        self.worst = 0.0
-
-    def row(self, questions: int, found: dict[str, Any]) -> list[str]:
-        """The figures of the next size as cells."""
-        cells = [f"{questions:,}", f"{found['cpu_s']:.1f}", f"{found['wall_s']:.1f}", f"{found['peak_mb']:.0f}"]
-        if self.before is not None:
-            last, then = self.before
-            own = (found["cpu_s"] - then) / (questions - last)
-            cells.append(f"{own * 1000:.2f}")
-            if self.slope:
-                self.worst = max(self.worst, own / self.slope)
-                cells.append(f"{own / self.slope:.2f}")
-            self.slope = own
-        self.before = (questions, found["cpu_s"])
-        return cells + [""] * (6 - len(cells))
+Figures = dict[tuple[str, str, int], dict[str, Any]]
+"""(source, command, questions) -> what was measured."""
 
 
-def measure(root: Path, sizes: list[int], sources: list[str]) -> tuple[list[list[str]], float]:
-    """The rows of the table, and the greatest growth."""
-    rows: list[list[str]] = []
-    grown: dict[tuple[str, str], Growth] = {}
+def measure(root: Path, sizes: list[int], sources: list[str]) -> Figures:
+    """All figures; those that `root` already holds are not measured again."""
+    kept = root / "figures.jsonl"
+    known = {}
+    for line in kept.read_text("utf-8").splitlines() if kept.exists() else ():
+        source, command, questions, found = json.loads(line)
+        known[source, command, questions] = found
+    root.mkdir(parents=True, exist_ok=True)
     for questions in sizes:
         asked = root / f"asked-{questions}"
         for source in ("asked", *(one for one in sources if one != "asked")):
             folder = root / f"{source}-{questions}"
-            make_project(folder, questions, source, None if source == "asked" else asked)
+            if not folder.exists():
+                make_project(folder, questions, source, None if source == "asked" else asked)
             for name, *rest in COMMANDS if source in sources else COMMANDS[:1]:
-                rest = [str(folder / one) if one == "report" else one for one in rest]
-                found = measured(folder, (name, *rest, "--config", str(folder / "ragassay.toml")))
-                cells = grown.setdefault((source, name), Growth()).row(questions, found)
-                rows.append([source, name, *cells])
-                print("  ".join(rows[-1]), flush=True)
+                if (source, name, questions) not in known:
+                    rest = [str(folder / one) if one == "report" else one for one in rest]
+                    found = measured(folder, (name, *rest, "--config", str(folder / "ragassay.toml")))
+                    known[source, name, questions] = found
+                    with kept.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps([source, name, questions, found]) + "\n")
+                print(source, name, questions, known[source, name, questions], flush=True)
             store, report = size_of(folder / ".ragassay"), size_of(folder / "report")
             print(f"  store {store:.1f} MB, report {report:.1f} MB", flush=True)
-    return rows, max((one.worst for one in grown.values()), default=0.0)
+    return known
+
+
+def table(found: Figures) -> tuple[list[list[str]], float]:
+    """The rows of the table, and the greatest growth."""
+    rows, worst = [], 0.0
+    for source in SOURCES:
+        for name, *_ in COMMANDS:
+            before, slope = None, 0.0
+            for questions in sorted(number for one, two, number in found if (one, two) == (source, name)):
+                own = found[source, name, questions]
+                cells = [f"{questions:,}", f"{own['cpu_s']:.1f}", f"{own['wall_s']:.1f}", f"{own['peak_mb']:.0f}"]
+                further = growth = ""
+                if before is not None:
+                    each = (own["cpu_s"] - before[1]) / (questions - before[0])
+                    further = f"{each * 1000:.2f}"
+                    if slope:
+                        growth = f"{each / slope:.2f}"
+                        worst = max(worst, each / slope)
+                    slope = each
+                before = (questions, own["cpu_s"])
+                rows.append([source, name, *cells, further, growth])
+    return rows, worst
 
 
 def main() -> int:
@@ -175,13 +185,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1000, 10_000])
     parser.add_argument("--sources", nargs="+", default=list(SOURCES), choices=list(SOURCES))
-    parser.add_argument("--out", type=Path, help="a new folder that is kept (default: a temporary one)")
+    parser.add_argument(
+        "--out", type=Path, help="a folder that is kept, with its figures; what it already holds is not measured again"
+    )
     parser.add_argument("--page", type=Path, help="also write the table below the mark of this page")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        rows, worst = measure(given.out or Path(scratch), given.sizes, given.sources)
-    order = [(source, name) for source in SOURCES for name, *_ in COMMANDS]
-    rows.sort(key=lambda row: order.index((row[0], row[1])))
+        rows, worst = table(measure(given.out or Path(scratch), given.sizes, given.sources))
     told = f"greatest growth {worst:.2f} (linear within 20 %: at most 1.20)"
     lines = [HEAD, ["---"] * 2 + ["---:"] * 6, *rows]
     put_out(["| " + " | ".join(one) + " |" for one in lines] + ["", told], given.page)
