@@ -15,8 +15,8 @@ and every m with K(m) >= 1/alpha is refused. What the bound rests on, and what i
   n*), and where sum n_g mu_g <= m sum n_g the product of such factors is at most 1 (geometric mean <= arithmetic mean,
   no factor being negative), however the clusters' own means mu_g differ. A stake that differed from unit to unit, by
   size or by what came before, would lose that. The price is that beside one very large cluster the small ones count
-  for little. Sizes are taken as the benchmark has them. If clusters are drawn together with their sizes, it holds for
-  the ratio of expectations, provided that n* is the largest size that can be drawn.
+  for little. Sizes are taken as the benchmark has them: the mean is over questions in clusters of these sizes. Where
+  clusters are drawn with their sizes and the large ones are worse, chance in the sizes is not counted.
 - **Units are independent; they need not be alike.** Within a cluster anything may hang together.
 - **The order of the values plays no part.** In the paper the stakes follow from the values seen before. Here they are a
   mixture of constant ones, fixed by the sizes alone: c = G/(G + 1) and its halves, down to about 1/sqrt(G). That needs
