@@ -9,6 +9,7 @@ from msgspec import Meta
 from ragassay.records.base import Digest, Instant, Metadata, Record, require
 from ragassay.records.canonical import digest_of
 from ragassay.records.document import Count, Name
+from ragassay.records.index import IndexArtefact
 from ragassay.records.policy import Policy
 from ragassay.records.text import is_instant
 
@@ -150,6 +151,10 @@ class Envelope(Record, frozen=True, kw_only=True):
     """Further events."""
     spent: Metadata = {}
     """Calls, tokens and cost as the ceiling counted them; empty without a ceiling."""
+    indexes: tuple[IndexArtefact, ...] = ()
+    """The indexes of vectors that were searched, as they were built or found."""
+    notes: tuple[str, ...] = ()
+    """What the system says of how it reads the corpus, in sentences: passages that a model cuts off, say."""
 
 
 class Run(Record, frozen=True, kw_only=True):

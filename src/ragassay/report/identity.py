@@ -173,6 +173,7 @@ def caveats(material: Material, seen: Seen) -> tuple[str, ...]:
             f"{'is' if material.corpus.skipped_lines == 1 else 'are'} not in the corpus (on_error = skip)."
         )
     told += _noted(benchmark.notes)
+    told += [f"Of the system: {shown(one, limit=600)}" for one in material.envelope.notes[:_NOTES]]
     if seen.inferred:
         told.append(
             f"{many(seen.inferred, 'step')} named no parents; "

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
 from msgspec import Meta
 
 from ragassay.records.base import Digest, Instant, Metadata, QueryId, Record
 from ragassay.records.case import Outcome, Principal, Turn
 from ragassay.records.document import Count, Name, Transform
+from ragassay.records.index import IndexArtefact
 from ragassay.records.protocol import SystemIdentity
 from ragassay.records.schema import schema_of
 from ragassay.records.trace import Attempt, Cost, Failure, RetrievalVerdict, StepKind, Trace, Usage
@@ -176,11 +177,20 @@ class Reply:
     """Values that were sent and must not be stored if they come back."""
 
 
+class Circumstances(NamedTuple):
+    """What a system says of itself that changes no identity: kept in the envelope of a run and shown in its report."""
+
+    indexes: tuple[IndexArtefact, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Whole sentences."""
+
+
 class System(Protocol):
     """What every adapter is. `identity` can be read before anything is asked.
 
     `ask` may return a `Reply`, or anything that `Response` allows. An optional method `attach(Conditions)` is called
-    once before the first question, and an optional `async aclose()` after the last one.
+    once before the first question, and an optional `async aclose()` after the last one. An optional
+    `circumstances() -> Circumstances` is asked once after the last question.
     """
 
     @property

@@ -20,7 +20,7 @@ from ragassay.records.protocol import Run
 from ragassay.redact import Redaction
 from ragassay.run.ceiling import Ceiling
 from ragassay.run.clock import SYSTEM_CLOCK, Clock
-from ragassay.run.contract import System
+from ragassay.run.contract import Circumstances, System
 from ragassay.run.job import Job, most_failures
 from ragassay.run.journal import FORMAT, MOST_EVENTS, Header, Journal, no_point, set_aside
 from ragassay.run.pace import Conditions, Paces
@@ -120,10 +120,10 @@ async def execute(
                     await _ask_all(job, journal, system, terms, signals)
                 except (CeilingError, ErrorBudgetError) as stopped:
                     state: State = "stopped" if isinstance(stopped, CeilingError) else "failed"
-                    _end(state, journal, paces, most, clock)
+                    _end(state, journal, paces, most, clock, _circumstances(system))
                     seal_run(store, journal, at=clock.now(), on_point=on_point)
                     raise
-            _end("complete", journal, paces, most, clock)
+            _end("complete", journal, paces, most, clock, _circumstances(system))
         return seal_run(store, journal, at=clock.now(), on_point=on_point)
 
 
@@ -181,7 +181,14 @@ def _sealed(store: Store, journal: Journal, name: str) -> tuple[Run, Digest]:
     return run, journal.run
 
 
-def _end(state: State, journal: Journal, paces: Paces, ceiling: Ceiling, clock: Clock) -> None:
+def _circumstances(system: Any) -> Circumstances:
+    """What the system says of itself; nothing if it says nothing, or something else by this name."""
+    ask = getattr(system, "circumstances", None)
+    found = ask() if callable(ask) else None
+    return found if isinstance(found, Circumstances) else Circumstances()
+
+
+def _end(state: State, journal: Journal, paces: Paces, ceiling: Ceiling, clock: Clock, said: Circumstances) -> None:
     """Move to `complete`, `stopped` or `failed`, with the envelope."""
     now, last = clock.now(), paces.take()
     envelope = seal.describe_machine(
@@ -197,6 +204,8 @@ def _end(state: State, journal: Journal, paces: Paces, ceiling: Ceiling, clock: 
         pace=events[:MOST_EVENTS],
         pace_left_out=journal.pace_left_out + len(events[MOST_EVENTS:]),
         spent=ceiling.to_metadata(),
+        indexes=said.indexes,
+        notes=said.notes,
     )
     journal.move(state, now, envelope=envelope, pace=last)
 

@@ -82,7 +82,7 @@ class SharedMaxSim:
 
     def __init__(self, inner: MaxSim, cache: StepCache, scope: bytes) -> None:
         self._inner, self._cache, self._scope = inner, cache, scope
-        self.identity = inner.identity
+        self.identity, self.embedder = inner.identity, inner.embedder
 
     def attach(self, conditions: Conditions) -> None:
         """Load the model."""
@@ -134,7 +134,7 @@ class Sharing:
         system.index = (
             index if isinstance(index, Index) else self._kept("texts", cut, system.index.identity, system.index)
         )
-        if type(system.reranker) is MaxSim and _local(system.reranker._embedder):
+        if type(system.reranker) is MaxSim and _local(system.reranker.embedder):
             scope = _scope("maxsim", system.reranker.identity)
             system.reranker = self._kept(
                 "reranker", system.reranker.identity, "", SharedMaxSim(system.reranker, self.cache, scope)

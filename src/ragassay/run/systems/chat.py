@@ -16,7 +16,7 @@ from ragassay.records.protocol import Stated, SystemIdentity
 from ragassay.records.text import many
 from ragassay.records.trace import Failure
 from ragassay.run.clock import SYSTEM_CLOCK
-from ragassay.run.contract import Entry, Reply, Request, Response, System
+from ragassay.run.contract import Circumstances, Entry, Reply, Request, Response, System
 from ragassay.run.normalise import item_id
 from ragassay.run.pace import Conditions
 from ragassay.run.reading import InvalidResponseError, plain_value, read_response
@@ -119,6 +119,12 @@ class ChatSystem:
         attach = getattr(self.retrieval, "attach", None)
         if callable(attach):
             attach(conditions)
+
+    def circumstances(self) -> Circumstances:
+        """What the retrieval says of itself."""
+        ask = getattr(self.retrieval, "circumstances", None)
+        found = ask() if callable(ask) else None
+        return found if isinstance(found, Circumstances) else Circumstances()
 
     async def ask(self, request: Request) -> Reply:
         """The reply of the model to what was retrieved, with every step; what fails is the failure of the question."""

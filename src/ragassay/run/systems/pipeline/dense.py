@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from msgspec import Meta
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragassay.errors import UsageError
-from ragassay.records.base import Digest, Instant, Record
+from ragassay.records.base import Instant
 from ragassay.records.canonical import digest_of, digest_text
 from ragassay.records.case import Principal
-from ragassay.records.document import Count, Document, Passage
+from ragassay.records.document import Document, Passage
+from ragassay.records.index import IndexArtefact, IndexContent, IndexEnvelope
 from ragassay.run.clock import SYSTEM_CLOCK, Clock
 from ragassay.run.systems.opening import DIGITS, Hit, Hits, Openings, Where
 from ragassay.run.systems.pipeline.embedders import Embedder
@@ -25,42 +24,6 @@ if TYPE_CHECKING:
 METRIC: Literal["cosine"] = "cosine"
 _AT_ONCE = 4096
 _HALF_FLOAT32_STEP = 2.0**-24
-
-
-class IndexContent(Record, frozen=True, kw_only=True):
-    """What an index is: equal contents give equal rankings."""
-
-    index: Digest
-    """Over the passages' ids and texts in their order, the embedder and the metric."""
-    embedder: str
-    query_embedder: str
-    metric: Literal["cosine"]
-    dimensions: Annotated[int, Meta(ge=1)]
-    passages: Count
-    blank: Count
-    """Passages without a vector, since their text is empty: they are never found."""
-
-
-class IndexEnvelope(Record, frozen=True, kw_only=True):
-    """How it came about, which changes no ranking."""
-
-    built_at: Instant
-    duration_ms: float
-    computed: Count
-    """Vectors that were computed for it; the others were in the cache."""
-    cache_hits: Count
-    calls: Count
-    server: str | None = None
-    """Of a database: its version and that of its vector type."""
-    reused: bool = False
-    """It was there already."""
-
-
-class IndexArtefact(Record, frozen=True, kw_only=True):
-    """An index that was built."""
-
-    content: IndexContent
-    envelope: IndexEnvelope
 
 
 class VectorIndex(Openings):
@@ -159,6 +122,13 @@ class VectorIndex(Openings):
             if callable(close):
                 close()
 
+    def _cut(self) -> int | None:
+        """Passages longer than what the embedder reads; counted once for each index, in the cache."""
+        count: Any = getattr(self.embedder, "cut_off", None)
+        if count is None:
+            return None
+        return self.cache.counted(f"cut off {self.content.index}", lambda: count([one.text for one in self.passages]))
+
     def _built(self, began_s: float, got: Embedded, **more: Any) -> IndexArtefact:
         envelope = IndexEnvelope(
             built_at=self._clock.now(),
@@ -166,6 +136,7 @@ class VectorIndex(Openings):
             computed=got.computed,
             cache_hits=got.hits,
             calls=got.calls,
+            cut=self._cut(),
             **more,
         )
         return IndexArtefact(content=self.content, envelope=envelope)

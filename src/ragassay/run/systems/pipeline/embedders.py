@@ -76,6 +76,10 @@ class TextEmbedder:
             hint='late interaction needs them: use "minilm" or "wordllama"',
         )
 
+    def cut_off(self, texts: Sequence[str]) -> int | None:  # noqa: ARG002  by the protocol
+        """How many of these texts are longer than what is read of them; None if that is not known."""
+        return None
+
     def close(self) -> None:
         """Let go of what is open; an embedder that is asked again opens it again."""
 
@@ -163,6 +167,11 @@ class ForeignEmbedder(TextEmbedder):
         """Of the object, if it has them."""
         inner: Callable[[Sequence[str]], list[NDArray[np.float32]]] | None = getattr(self._inner, "token_vectors", None)
         return inner(texts) if callable(inner) else super().token_vectors(texts)
+
+    def cut_off(self, texts: Sequence[str]) -> int | None:
+        """Of the object, if it says."""
+        inner: Callable[[Sequence[str]], int | None] | None = getattr(self._inner, "cut_off", None)
+        return inner(texts) if callable(inner) else None
 
     def attach(self, conditions: Any) -> None:
         """Hand the conditions of a run on, if they are wanted."""

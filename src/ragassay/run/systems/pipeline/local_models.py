@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import MissingExtraError, StoreError, UsageError
+from ragassay.records.text import clean
 from ragassay.run.systems.pipeline.embedders import TextEmbedder, unit
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _WORDLLAMA_DIMENSIONS = (64, 128, 256)
 _MINILM_DIMENSIONS, _MINILM_MOST_TOKENS = 384, 512
+_MARKS = 2
+"""Of the beginning and the end of a text."""
 _TOKENIZER = Path("embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", "tokenizer.json")
 
 
@@ -51,6 +54,10 @@ class WordLlamaEmbedder(TextEmbedder):
         """The static vectors of the tokens; a text of n tokens is (n, dimensions), a blank one (0, dimensions)."""
         found = [self._of_tokens(one) if one.strip() else self._of_tokens("")[:0] for one in texts]
         return [unit(one, one.shape, self.identity) for one in found]
+
+    def cut_off(self, texts: Sequence[str]) -> int | None:  # noqa: ARG002  by the protocol
+        """None of them is."""
+        return 0
 
     def _of_tokens(self, text: str) -> NDArray[Any]:
         import numpy as np
@@ -124,6 +131,13 @@ class MiniLmEmbedder(TextEmbedder):
             rows = hidden[~special]
             made[kept[place]] = unit(rows, rows.shape, self.identity)
         return made
+
+    def cut_off(self, texts: Sequence[str]) -> int | None:
+        """Texts of more word pieces than are read, by the tokenizer."""
+        longest = self._most - _MARKS
+        texts = [self.prefix + clean(one).text for one in texts]
+        # A word piece has one character at least, so that a text of so few needs no tokenizer.
+        return sum(bool(self._tokenizer.encode(one).overflowing) for one in texts if len(one) > longest)
 
     def _hidden(self, texts: Sequence[str]) -> Any:
         """(number, last hidden states, which are marks) of each text, in no order."""

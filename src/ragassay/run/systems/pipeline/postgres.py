@@ -12,11 +12,12 @@ from ragassay.records.base import Instant
 from ragassay.records.canonical import digest_of
 from ragassay.records.case import Principal
 from ragassay.records.document import Document, Passage
+from ragassay.records.index import IndexArtefact
 from ragassay.run.clock import SYSTEM_CLOCK, Clock
 from ragassay.run.systems.declared import Secret
 from ragassay.run.systems.opening import Hits, Where
 from ragassay.run.systems.pipeline import pg_tables
-from ragassay.run.systems.pipeline.dense import METRIC, IndexArtefact, VectorIndex, margin, ranked
+from ragassay.run.systems.pipeline.dense import METRIC, VectorIndex, margin, ranked
 from ragassay.run.systems.pipeline.embedders import Embedder
 from ragassay.run.systems.pipeline.pg_database import Database, versions
 from ragassay.run.systems.pipeline.vectors import Embedded, VectorCache

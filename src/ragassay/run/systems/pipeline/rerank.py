@@ -63,16 +63,16 @@ class MaxSim:
         if not callable(getattr(embedder, "token_vectors", None)):
             raise UsageError("maxsim needs vectors of tokens", field="rerank.embedder", hint='embedder = "minilm"')
         self.identity = f"maxsim/1 {embedder.identity}"
-        self._embedder, self._most = embedder, most_bytes
+        self.embedder, self._most = embedder, most_bytes
         self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._bytes, self._lock = 0, Lock()
 
     def attach(self, conditions: Any) -> None:
         """Load the model, so that no question pays for it."""
-        attach = getattr(self._embedder, "attach", None)
+        attach = getattr(self.embedder, "attach", None)
         if callable(attach):
             attach(conditions)
-        self._embedder.token_vectors(["ready"])  # type: ignore[attr-defined]
+        self.embedder.token_vectors(["ready"])  # type: ignore[attr-defined]
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """As declared above."""
@@ -101,7 +101,7 @@ class MaxSim:
             if found is not None:
                 self._kept.move_to_end(text)
                 return found, True
-        made = self._embedder.token_vectors([text])[0]  # type: ignore[attr-defined]
+        made = self.embedder.token_vectors([text])[0]  # type: ignore[attr-defined]
         with self._lock:
             if text not in self._kept and made.nbytes <= self._most:
                 self._kept[text] = made

@@ -11,11 +11,12 @@ from typing import Any
 from ragassay.errors import RagassayError, UsageError
 from ragassay.records.document import Document, Passage
 from ragassay.run.clock import SYSTEM_CLOCK, Clock
-from ragassay.run.contract import Reply, Request
+from ragassay.run.contract import Circumstances, Reply, Request
 from ragassay.run.pace import Conditions
 from ragassay.run.systems.bm25 import Index
 from ragassay.run.systems.pipeline.agentic import FollowPrompt
 from ragassay.run.systems.pipeline.answering import Answering
+from ragassay.run.systems.pipeline.circumstances import circumstances_of
 from ragassay.run.systems.pipeline.generate import Model, RewritePrompt
 from ragassay.run.systems.pipeline.identity import identity_of
 from ragassay.run.systems.pipeline.outcome import AnswerForm
@@ -79,6 +80,7 @@ class PipelineSystem:
         )
         self._make_models(made, folder)
         self.clock = clock
+        self._circumstances = Circumstances()
         self.max_wait_s = sum(float(one.max_wait_s) for one in self._all_endpoints())
         self.identity = identity_of(self)
 
@@ -129,6 +131,11 @@ class PipelineSystem:
         self.clock = conditions.clock
         attach_all((*self.retrievers, self.reranker, *self._endpoints()), conditions)
         _ = self.index.plain_texts, self.index.idf("")
+        self._circumstances = circumstances_of(self)
+
+    def circumstances(self) -> Circumstances:
+        """The indexes that were searched, and what the models do not read; counted when the run began."""
+        return self._circumstances
 
     async def ask(self, request: Request) -> Reply:
         """The reply to one question, all steps reported; what fails is the failure of the question."""

@@ -10,7 +10,7 @@ import hashlib
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -123,6 +123,22 @@ class VectorCache:
             made[numbers] = found[key]
         return Embedded(made, len(texts) - computed, computed, calls)
 
+    def counted(self, what: str, count: Callable[[], int | None]) -> int | None:
+        """A number that `count` finds and that is kept under `what`; None is not kept."""
+        key = hashlib.sha256(what.encode("utf-8")).digest()
+        try:
+            with self._lock:
+                found = self._database.execute("SELECT value FROM counts WHERE key = ?", (key,)).fetchone()
+            if found is not None:
+                return int(found[0])
+            made = count()
+            if made is not None:
+                with self._lock, self._database:
+                    self._database.execute("INSERT OR REPLACE INTO counts VALUES (?, ?)", (key, made))
+        except sqlite3.Error as cause:
+            raise self._failed("use", cause) from cause
+        return made
+
     def _compute(
         self, embedder: Embedder, keys: list[bytes], texts: dict[bytes, str], there: dict[bytes, Any]
     ) -> tuple[dict[bytes, Any], int]:
@@ -174,6 +190,7 @@ class VectorCache:
             made.execute(
                 "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, sum BLOB NOT NULL, vector BLOB NOT NULL)"
             )
+            made.execute("CREATE TABLE IF NOT EXISTS counts (key BLOB PRIMARY KEY, value INTEGER NOT NULL)")
             made.execute(f"PRAGMA user_version = {_FORMAT}")
 
     @contextmanager

@@ -139,6 +139,8 @@ def test_identity_names_weights_version_and_whatever_changes_a_vector(kind: str)
     if kind == "minilm":
         cut = embedder(kind, max_tokens=16)
         assert cut.embed(["word " * 400]).tobytes() == cut.embed(["word " * 14]).tobytes()
+        # 16 pieces, two of them the marks of the beginning and the end; a word of one piece may be as short as a letter
+        assert cut.cut_off(["word " * 14, "word " * 15, "a " * 15, "a" * 14, "", " \n", "word " * 400]) == 3
     assert embedder(kind, **shorter).identity != plain.identity  # type: ignore[arg-type]
 
 

@@ -17,7 +17,7 @@ from ragassay.corpus import Resolver, chunk
 from ragassay.errors import UsageError
 from ragassay.records.case import Principal, Turn
 from ragassay.records.document import Acl
-from ragassay.records.protocol import Run
+from ragassay.records.protocol import Envelope, Run
 from ragassay.records.trace import Measurements, TraceContent
 from ragassay.run import execute
 from ragassay.run.contract import Reply, Request
@@ -29,6 +29,7 @@ from ragassay.run.systems.pipeline.answering import arranged
 from ragassay.run.systems.pipeline.dense import DenseIndex
 from ragassay.run.systems.pipeline.fusion import rrf, weighted
 from ragassay.run.systems.pipeline.parts import LaterCache, VectorRetriever
+from ragassay.run.systems.pipeline.rerank import MaxSim
 from ragassay.run.systems.pipeline.system import PipelineSystem
 from ragassay.run.systems.pipeline.vectors import VectorCache
 from ragassay.run.systems.reference import ReferenceSystem
@@ -296,6 +297,35 @@ def test_the_same_seed_gives_the_same_bytes_whatever_runs_at_once(small: Small) 
         measured = list(small.store.get_lines(Measurements, record.measurements))
         assert len(contents) == len(measured) == 6
     assert len(digests) == 1
+
+
+class Forgetful(Letters):
+    """Reads 60 characters of a text."""
+
+    identity = "forgetful/1; 60 characters"
+
+    def cut_off(self, texts: Sequence[str]) -> int:
+        return sum(len(one) > 60 for one in texts)
+
+
+def test_the_run_keeps_its_indexes_and_says_how_many_passages_a_model_cuts_off(small: Small) -> None:
+    index = DenseIndex(small.documents, small.passages, Forgetful(), cache=VectorCache.memory())
+    settings = {"retrievers": [{"kind": "vector", "embedder": "given", "name": "near"}], "rerank": {"kind": "maxsim"}}
+    reranker = MaxSim(Forgetful())  # type: ignore[arg-type]
+    system = PipelineSystem(
+        small.documents, small.passages, settings, retrievers=[VectorRetriever(index)], reranker=reranker
+    )
+    run, _ = asyncio.run(execute(small.store, small.seal(system.identity), system, name="cut", reuse=False))
+    envelope = small.store.get_record(Envelope, run.envelope)
+    cut = sum(len(one.text) > 60 for one in small.passages)
+    assert 0 < cut < len(small.passages)
+    (kept,) = envelope.indexes
+    assert (kept.step, kept.content.embedder, kept.envelope.cut) == ("near", "forgetful/1; 60 characters", cut)
+    assert kept.content == index.content
+    assert kept.envelope.computed == len({one.text for one in small.passages})
+    assert [one.partition(":")[0] for one in envelope.notes] == ["near", "rerank"]
+    assert f"{cut} of {len(small.passages)} passages" in envelope.notes[0]
+    assert "(forgetful/1: 60 characters)" in envelope.notes[0]
 
 
 def test_with_a_real_model_batches_threads_and_questions_at_once_change_no_byte(small: Small) -> None:
