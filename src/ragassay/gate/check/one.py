@@ -19,6 +19,8 @@ from ragassay.records.policy import Budget, MustHold, Need, Policy, Rule, Verdic
 from ragassay.records.text import many
 
 Read = Literal["mean", "question", "figure"]
+OF_MANY = frozenset({"paraphrase_consistency", "paraphrase_overlap", "pass_k", "flip_rate"})
+"""Figures of groups or of repeats, that no question has by itself."""
 LAST = frozenset({None, "context", "assemble"})
 """Places that stand for what generation receives."""
 MOST_SEARCHED = 20_000
@@ -37,7 +39,7 @@ def measure_of(spelled: str, given: Given, field: str, *, read: Read, step: str 
         yield Finding("refused", f"{field}.measure", f"{measure} is declared, and nothing computes it yet")
     if is_judged(measure):
         yield from _judge(measure, given, field)
-    if read != "figure" and declared.aggregation == "set":
+    if read != "figure" and (declared.aggregation == "set" or measure.name in OF_MANY):
         yield Finding("refused", f"{field}.measure", f"{measure} is one figure of all questions, no mean over them",
                       "demand a measure that has a value for each question")  # fmt: skip
     elif read == "mean" and not declared.bounded:

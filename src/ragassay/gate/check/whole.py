@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 from ragassay.gate.check.model import Finding, Given
 from ragassay.gate.check.one import check_budget, check_must_hold, check_need, check_rule, check_verdicts, measure_of
+from ragassay.gate.reading import CLASSES
 from ragassay.gate.refusals import rules_of
+from ragassay.records.case import Case
 from ragassay.records.policy import Policy, Rule
+from ragassay.records.text import many
 
 FEW = frozenset({"rr", "hit"})
 """Measures that one found passage satisfies."""
@@ -50,6 +53,8 @@ def _whole(policy: Policy, given: Given) -> Iterator[Finding]:
     yield from _outcome(policy, given)
     yield from _bands(policy, given)
     yield from _silence(policy, given)
+    yield from _contradictions(policy, given)
+    yield from _unread(policy, given)
 
 
 def _multi_hop(policy: Policy, given: Given) -> Iterator[Finding]:
@@ -104,6 +109,51 @@ def _bands(policy: Policy, given: Given) -> Iterator[Finding]:
     unread = sorted(str(one) for one in present - set(policy.bands) if one is not None)
     if policy.bands and unread:
         yield Finding("warning", "policy.bands", f"questions of risk {', '.join(unread)} have no band")
+
+
+def _contradictions(policy: Policy, given: Given) -> Iterator[Finding]:
+    """A floor above a ceiling on the same measure, place and questions: nothing can keep both."""
+    for number, floor in enumerate(policy.rules):
+        for other in policy.rules:
+            if floor.at_least is None or other.at_most is None or floor.at_least <= other.at_most:
+                continue
+            same = given.spelled(floor.measure) == given.spelled(other.measure) and floor.step == other.step
+            pairs = ((floor.class_, other.class_), (floor.slice, other.slice), (floor.risk, other.risk))
+            if same and all(one == two or None in (one, two) for one, two in pairs):
+                yield Finding(
+                    "refused", f"policy.rules[{number}].at_least",
+                    f"at least {floor.at_least:g} here, and another rule says at most {other.at_most:g}",
+                    "nothing can keep both: take one out",
+                )  # fmt: skip
+
+
+def _unread(policy: Policy, given: Given) -> Iterator[Finding]:
+    """Classes that nothing in the policy is about, and questions of high risk."""
+    if not policy.demands:
+        return
+    for class_ in CLASSES:
+        own = [one for one in given.cases if (one.class_ or "answerable") == class_]
+        ruled = any(_reads(rule, class_, own, given) for rule in (*policy.rules, *rules_of(policy.refusal)))
+        judged = any(one.class_ in (None, class_) for one in policy.verdicts)
+        if own and not ruled and not judged and not any(_must(policy, one) for one in own):
+            hint = "add [policy.refusal] abstention_at_least" if class_ == "unanswerable" else "add a rule for it"
+            yield Finding("warning", "policy.rules", f"no rule reads {many(len(own), 'question')} of {class_}", hint)
+    bare = [one for one in given.cases if one.risk == "high" and not _must(policy, one)]
+    said = {one.risk for one in policy.rules} | {one.risk for one in policy.verdicts}
+    said |= {one.risk for one in policy.needs} | set(policy.bands)
+    if bare and "high" not in said:
+        told = f"nothing is said of {many(len(bare), 'question')} of high risk"
+        yield Finding("warning", "policy.bands.high", told, "add [policy.bands.high], or mark them must_hold")
+
+
+def _must(policy: Policy, case: Case) -> bool:
+    """Whether a case is named, or marked, as one that must hold."""
+    return any(case.query_id in one.cases or (not one.cases and case.must_hold) for one in policy.must_hold)
+
+
+def _reads(rule: Rule, class_: str, own: list[Case], given: Given) -> bool:
+    measure = given.spelled(rule.measure)
+    return rule.class_ in (None, class_) and bool(given.members(measure, own)) and _stage(rule, given) != "runtime"
 
 
 def _silence(policy: Policy, given: Given) -> Iterator[Finding]:
