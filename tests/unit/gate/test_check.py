@@ -13,10 +13,12 @@ from ragassay.records.case import CaseLine
 from ragassay.records.protocol import Scoring
 
 MEASURES = (
-    "recall(rel=2)@5", "rr(rel=2)@5", "fact_coverage", "false_refusal", "abstention_rate", "outcome", "latency", "error_rate",
+    "recall(rel=2)@5", "rr(rel=2)@5", "fact_coverage", "false_refusal", "abstention_rate", "outcome", "latency",
+    "error_rate",
     "unsupported_answer", "token_f1", "judged@5", "selective_risk(of=exact_match,coverage=0.5)", "context_tokens",
 )  # fmt: skip
 RECALL = {"measure": "recall(rel=2)@5", "step": "context", "class": "answerable"}
+FOUND = {"relevant": [{"document_id": "d", "grade": 3}]}
 REFUSAL = {"refusal": {"abstention_at_least": 0.5, "false_refusal_at_most": 0.5}}
 
 
@@ -24,11 +26,7 @@ def given(size: int = 30, **more: Any) -> Given:
     """Questions of which the last ten are unanswerable."""
     cases = []
     for one in range(size):
-        labels = (
-            {"evidence": [], "class": "unanswerable"}
-            if one >= size - 10
-            else {"relevant": [{"document_id": "d", "grade": 3}]}
-        )
+        labels = {"evidence": [], "class": "unanswerable"} if one >= size - 10 else FOUND
         cases.append(parse_value(CaseLine, {"query_id": f"q{one}", "query": "?", **labels}).to_case())
     scoring = Scoring(
         measures=MEASURES, measure_versions={}, hold=1.0, tokenizer="word/1", normalisation="squad", level=0.95,
@@ -40,10 +38,8 @@ def given(size: int = 30, **more: Any) -> Given:
 def found(policy: dict[str, Any], at: Given | None = None) -> dict[str, str]:
     """Field -> what was found there; warnings with a mark."""
     made = policy_of({"name": "p", **policy})
-    return {
-        one.field: f"{'' if one.level == 'refused' else '(warning) '}{one.message}"
-        for one in check(made, at or given())
-    }
+    marks = {"refused": "", "warning": "(warning) "}
+    return {one.field: f"{marks[one.level]}{one.message}" for one in check(made, at or given())}
 
 
 def rules(*rows: dict[str, Any]) -> dict[str, Any]:
@@ -61,7 +57,8 @@ def test_too_few_questions_to_ever_pass(demand: dict[str, float], needed: int) -
     """n with 0.95^n <= 0.05 is 59; with 0.9^n, 29. There are twenty with evidence."""
     told = found(rules({**RECALL, **demand}))["policy.rules[0]"]
     assert told == (
-        f"20 questions of answerable (20 independent) can never pass: at least {needed} are needed, all with the best value"
+        "20 questions of answerable (20 independent) can never pass: "
+        f"at least {needed} are needed, all with the best value"
     )
 
 
@@ -74,9 +71,7 @@ def test_a_budget_of_a_quantile_needs_59() -> None:
 
 def test_a_margin_says_what_would_show_that_equals_are_equal() -> None:
     told = found(rules({**RECALL, "margin": 0.1}))["policy.rules[0].margin"]
-    assert told.startswith(
-        "(warning) 20 independent questions of answerable cannot show that two equal systems are equal: "
-    )
+    assert told.startswith("(warning) 20 independent questions of answerable cannot show that two equal systems")
     few = given(completeness="unknown")
     bare = Given(few.cases, parse_scoring(without="judged@5"), 2, 20)
     assert "how much was judged" in found(rules({**RECALL, "margin": 0.1}), bare)["policy.rules[0].margin"]
@@ -92,9 +87,9 @@ def parse_scoring(without: str) -> Scoring:
     ("rule", "field", "message"),
     [
         ({"measure": "recall(rel=2)@7", "at_least": 0.5}, "measure", "the scoring lacks recall(rel=2)@7"),
-        ({**RECALL, "measure": "recall(rel=2)@5", "slice": "x", "at_least": 0.5}, "slice", "no question is in slice 'x'"),
+        ({**RECALL, "slice": "x", "at_least": 0.5}, "slice", "no question is in slice 'x'"),
         ({**RECALL, "class": "multi_hop", "at_least": 0.5}, "class", "the benchmark has no question that is multi_hop"),
-        ({**RECALL, "risk": "high", "at_least": 0.5}, "risk", "the benchmark has no question that is answerable, risk=high"),
+        ({**RECALL, "risk": "high", "at_least": 0.5}, "risk", "the benchmark has no question that is answerable, risk"),
         ({**RECALL, "at_least": 0.0}, "at_least", "nothing could break at_least = 0"),
         ({**RECALL, "at_least": 1.5}, "at_least", "nothing could fulfil at_least = 1.5"),
         ({**RECALL, "at_most": 1.0}, "at_most", "nothing could break at_most = 1"),
@@ -102,8 +97,8 @@ def parse_scoring(without: str) -> Scoring:
         ({"measure": "context_tokens", "at_most": 100.0}, "measure", "context_tokens has no greatest value"),
         ({"measure": "faithfulness(by=j)", "at_least": 0.5}, "measure", "judge j has no calibration record"),
         ({"measure": "faithfulness", "at_least": 0.5}, "measure", "faithfulness does not say by which judge"),
-        ({"measure": "abstention_rate", "margin": 0.1}, "measure", "neither more nor less of abstention_rate is better"),
-        ({**RECALL, "class": "unanswerable", "at_least": 0.5}, "measure", "no question of the benchmark can have a value"),
+        ({"measure": "abstention_rate", "margin": 0.1}, "measure", "neither more nor less of abstention_rate"),
+        ({**RECALL, "class": "unanswerable", "at_least": 0.5}, "measure", "no question of the benchmark can have"),
     ],
 )  # fmt: skip
 def test_rules_that_can_not_stand(rule: dict[str, Any], field: str, message: str) -> None:
@@ -128,8 +123,8 @@ def test_a_step_that_a_run_does_not_have() -> None:
 
 def test_one_passage_is_not_enough_for_multi_hop() -> None:
     base = given()
-    hops = [parse_value(CaseLine, {"query_id": f"m{one}", "query": "?", "class": "multi_hop",
-                                   "relevant": [{"document_id": "d", "grade": 3}]}).to_case() for one in range(30)]  # fmt: skip
+    hops = [parse_value(CaseLine, {"query_id": f"m{one}", "query": "?", "class": "multi_hop", **FOUND}).to_case()
+            for one in range(30)]  # fmt: skip
     at = Given([*base.cases, *hops], base.scoring, 2, 20)
     rule = {"measure": "rr(rel=2)@5", "step": "context", "at_least": 0.5}
     assert "rr as the only measure of multi_hop" in found(rules(rule), at)["policy.rules[0].measure"]
@@ -162,4 +157,6 @@ def test_must_hold_names_questions_that_are_there() -> None:
 def test_bands_and_verdicts_need_what_they_read() -> None:
     at = Given(given().cases, parse_scoring(without="outcome"), 2, 20)
     assert "outcome" in found({"verdicts": [{"at_least": 0.5}]}, at)["policy.verdicts"]
-    assert "no question has risk high" in found({"bands": {"high": {}}, **REFUSAL})["policy.bands.high"] or True
+    both = [one.message for one in check(policy_of({"name": "p", "bands": {"high": {}}, **REFUSAL}), given())]
+    assert "no question has risk high" in both
+    assert any("no need says what support is" in one for one in both)
