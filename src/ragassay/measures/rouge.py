@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from ragassay.measures.outcome import Outcome, best_of
+from ragassay.measures.outcome import NO_REFERENCE, Outcome, best_of
 
 _KEPT = re.compile(rb"[a-z0-9]")
 _TABLE = bytes(code if _KEPT.match(bytes([code])) else 32 for code in range(256))
@@ -45,12 +45,13 @@ def rouge_l(answer: str, references: Iterable[str], split: Literal["none", "line
         own = _sentences(answer)
         return best_of(_summary(own, _sentences(text)) for text in references)
     mine = words(answer)
-
-    def score(text: str) -> Outcome:
+    best, most = NO_REFERENCE, -1.0
+    for text in references:  # best_of in place: a twentieth of the time of one pair
         theirs = words(text)
-        return _f1(_common(mine, theirs), len(mine), len(theirs))
-
-    return best_of(map(score, references))
+        one = _f1(_common(mine, theirs), len(mine), len(theirs))
+        if one.value is not None and one.value > most:
+            best, most = one, one.value
+    return best
 
 
 def _rouge_n(answer: str, references: Iterable[str], n: int) -> Outcome:
