@@ -5,7 +5,7 @@ betting", JRSS B 2024), read backwards. Whoever doubts that the mean is at most 
 share c of what can be staked on every unit. For values with least a, in units g (a question, or a whole cluster) of
 n_g questions with the sum S_g, and n* the size of the largest unit, the capital at the end is
 
-    K(m) = average over c of the product over g of 1 + c (S_g - m n_g) / ((m - a) n*)
+    K(m) = sum over c of w(c) times the product over g of 1 + c (S_g - m n_g) / ((m - a) n*)
 
 If the mean is at most m its expectation is at most 1, so it is as large as 1/alpha with chance alpha at most (Markov),
 and every m with K(m) >= 1/alpha is refused. What the bound rests on, and what it does not:
@@ -19,8 +19,9 @@ and every m with K(m) >= 1/alpha is refused. What the bound rests on, and what i
   clusters are drawn with their sizes and the large ones are worse, chance in the sizes is not counted.
 - **Units are independent; they need not be alike.** Within a cluster anything may hang together.
 - **The order of the values plays no part.** In the paper the stakes follow from the values seen before. Here they are a
-  mixture of constant ones, fixed by the sizes alone: c = G/(G + 1) and its halves, down to about 1/sqrt(G). That needs
-  no seed and no permutation, and makes the bound rise with every value.
+  mixture of constant ones, fixed by the sizes alone: c = G/(G + 1) and its halves, down to about 1/sqrt(G). Their
+  weights w add up to 1 and are greatest around 8/sqrt(G), about the best stake for differences and high rates. That
+  needs no seed and no permutation, and makes the bound rise with every value.
 - The greatest value b only limits what is accepted: it does not tighten a lower bound, as a does not an upper one.
 
 *exact* is Clopper and Pearson's bound, for independent questions whose values all lie at the two ends of the range.
@@ -42,6 +43,8 @@ _SLACK = 1e-9
 """A value may lie outside of the range by this part of it: by rounding."""
 _AT_ONCE = 4_000_000
 _TINY = 1e-200
+_USUAL, _BREADTH = 8.0, 1.2
+"""Stakes are weighted like a normal density of the logarithm of c sqrt(G), around the first, of the second's width."""
 
 
 class Units(NamedTuple):
@@ -52,7 +55,9 @@ class Units(NamedTuple):
     shares: Floats
     """Size of each unit over that of the largest, in (0, 1]."""
     stakes: Floats
-    """The shares c of the stake that the capital is averaged over, greatest first."""
+    """The shares c of the stake, greatest first."""
+    log_weights: Floats
+    """Of each stake; they add up to 1."""
     largest: int
     """Questions of the largest unit."""
 
@@ -164,10 +169,12 @@ def _units(n: int, clusters: Sequence[Hashable] | Ints | None) -> Units:
         of_value = None
     shares = sizes / sizes.max()
     top = len(shares) / (len(shares) + 1)
-    lowest = min(top, 1 / math.sqrt(float(np.sum(np.sort(shares) ** 2))))
+    root = math.sqrt(float(np.sum(np.sort(shares) ** 2)))
+    lowest = min(top, 1 / root)
     halvings = np.arange(math.ceil(math.log2(top / lowest) - 1e-9) + 1)
     stakes: Floats = top * 0.5 ** halvings.astype(np.float64)
-    return Units(of_value, shares, stakes, int(sizes.max()))
+    weights = np.exp(-0.5 * (np.log(stakes * root / _USUAL) / _BREADTH) ** 2)
+    return Units(of_value, shares, stakes, np.log(weights / weights.sum()), int(sizes.max()))
 
 
 def _codes(clusters: Sequence[Hashable] | Ints) -> Ints:
@@ -196,10 +203,10 @@ def _betting(rows: Floats, units: Units, within: tuple[float, float], alpha: flo
     least, greatest = within
     sums, shares = _sums(np.sort((rows - least) / (greatest - least), axis=1), rows, units)
     found = np.zeros(len(rows))
-    start = sums.sum(axis=1) / units.shares.sum()
+    start = sums.sum(axis=1) / shares.sum(axis=1)
     live = np.flatnonzero(start > _TINY)
     if len(live):
-        found[live] = np.exp(_roots(sums[live], shares[live], np.log(start[live]), units.stakes, math.log(alpha)))
+        found[live] = np.exp(_roots(sums[live], shares[live], np.log(start[live]), units, math.log(alpha)))
     return least + (greatest - least) * found
 
 
@@ -216,7 +223,7 @@ def _sums(ordered: Floats, rows: Floats, units: Units) -> tuple[Floats, Floats]:
     return np.take_along_axis(totals, by, axis=1), np.take_along_axis(shares, by, axis=1)
 
 
-def _roots(sums: Floats, shares: Floats, start: Floats, stakes: Floats, log_alpha: float) -> Floats:
+def _roots(sums: Floats, shares: Floats, start: Floats, units: Units, log_alpha: float) -> Floats:
     """log m with log K(m) = -log alpha; by Newton.
 
     log K falls and is convex in log m, so that after the first step every iterate has K(m) >= 1/alpha: the search ends
@@ -224,14 +231,14 @@ def _roots(sums: Floats, shares: Floats, start: Floats, stakes: Floats, log_alph
     """
     at = start.copy()
     live = np.arange(len(at))
-    share = stakes[:, None]
+    share = units.stakes[:, None]
     for _ in range(200):
         won = share * (sums[live] * np.exp(-at[live])[:, None])[:, None, :]
         factor = 1 - share * shares[live][:, None, :] + won
-        logs = np.log(factor).sum(axis=2)
+        logs = np.log(factor).sum(axis=2) + units.log_weights
         top = logs.max(axis=1)
         weight = np.exp(logs - top[:, None])
-        capital = top + np.log(weight.mean(axis=1))
+        capital = top + np.log(weight.sum(axis=1))
         slope = (weight * (won / factor).sum(axis=2)).sum(axis=1) / weight.sum(axis=1)
         step = np.maximum((capital + log_alpha) / slope, -50.0)
         at[live] += step
