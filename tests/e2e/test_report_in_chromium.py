@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -162,3 +164,30 @@ def test_print_has_the_scorecard_and_only_the_open_questions_unless_asked_for_al
     assert first.is_visible()
     assert not opened.locator(".printnote").is_visible()
     assert len(opened.pdf(format="A4")) > short + 20_000
+
+
+@pytest.fixture(scope="session")
+def refusing(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The report of the run of `examples/refusal.py`, made by its own process: it has an event loop of its own."""
+    folder = tmp_path_factory.mktemp("refusal")
+    script = Path(__file__).parents[2] / "examples" / "refusal.py"
+    subprocess.run([sys.executable, script, "--out", folder], check=True, capture_output=True)
+    return (folder / "scorecard.html").as_uri()
+
+
+@pytest.mark.parametrize("settings", [{}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}])
+def test_refusal_is_drawn_inside_its_frames(browser: Any, refusing: str, settings: dict[str, Any]) -> None:
+    outside = """all => all.filter(one => {
+      const box = one.getBoundingClientRect(), view = one.ownerSVGElement.getBoundingClientRect();
+      return box.left < view.left - 1 || box.top < view.top - 1
+        || box.right > view.right + 1 || box.bottom > view.bottom + 1;
+    }).map(one => one.outerHTML)"""
+    with quiet_page(browser, refusing, **settings) as page:
+        assert page.locator("#refusal svg.curve").count() == 4
+        picture = page.get_by_role("img", name="Risk by coverage, answerable")
+        assert "at coverage 0.5 the risk is 0.037" in picture.get_attribute("aria-label")
+        assert page.eval_on_selector_all("svg.curve text, svg.curve .mark, svg.curve .way", outside) == []
+        ground = page.evaluate("getComputedStyle(document.querySelector('.dimension')).backgroundColor")
+        assert page.evaluate("getComputedStyle(document.querySelector('.curve .mark')).fill") != ground
+        assert page.evaluate("document.documentElement.scrollWidth") == page.viewport_size["width"]
+        assert page.locator("#refusal").get_by_text("p3", exact=True).first.is_visible()

@@ -18,6 +18,8 @@ from ragassay.report.material import Material
 from ragassay.report.model import Dimension, Distribution, Population, RepeatView, Scorecard
 from ragassay.report.packed import Packed, Questions
 from ragassay.report.questions import absent_repeat, question, repeat
+from ragassay.report.refusal.build import refusal
+from ragassay.report.refusal.collect import Refusing
 from ragassay.report.seen import Seen
 from ragassay.report.streams import NotInOrder, Together, in_memory, together
 from ragassay.report.verdict import verdict
@@ -68,6 +70,7 @@ def build(material: Material) -> Scorecard:
         tied=seen.tied.rows(),
         dimensions=tuple(shown),
         outcomes=tuple(outcomes.outcome_rows(seen.outcomes)),
+        refusal=refusal(material.estimates, seen.refusing),
         beside=dimensions.beside(material.estimates, steps),
         other=tuple(others),
         access=seen.access(tuple(one for one in class_of if one in denied)),
@@ -139,7 +142,8 @@ def _read(
 def _one_pass(
     material: Material, class_of: Mapping[str, str], expect_of: Mapping[str, tuple[str, ...]], library: Library
 ) -> tuple[Seen, Questions, set[str]]:
-    seen, pack = Seen(class_of, expect_of), Packed()
+    refusing = Refusing(material.scoring.measures, material.cases, class_of, expect_of)
+    seen, pack = Seen(class_of, expect_of, refusing), Packed()
     case_of = {case.query_id: case for case in material.cases}
     packs: dict[str, bytes] = {}
     denied: set[str] = set()

@@ -209,7 +209,7 @@ def _reported(material: Material, seen: Seen) -> list[str]:
             f"Of {items} in the contexts, {many(seen.whole, 'names', 'name')} a document and no part of "
             "it, so whether a labelled span is held there cannot be told: report start and end, or the text."
         )
-    if seen.silent:
+    if seen.silent and not material.scoring.abstention_rules:
         told.append(
             f"Of {many(seen.answers, 'answer')}, {many(seen.silent, 'says', 'say')} not whether the question was "
             "answered or declined: report an outcome, or declare abstention_rules; without them refusals are not "

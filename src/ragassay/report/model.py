@@ -9,6 +9,7 @@ import msgspec
 
 from ragassay.records.base import Digest
 from ragassay.records.score import Bounds, Estimate
+from ragassay.report.refusal.model import Refusal
 from ragassay.report.tied import Tied
 
 Flag = Literal["lost", "never_found", "failed", "error", "undefined", "missing", "unjudged", "denied"]
@@ -373,6 +374,7 @@ class Scorecard(Sheet, frozen=True, kw_only=True):
     beside: Dimension
     """Counts around the five: context size, duplicates, and whatever no dimension claims."""
     outcomes: tuple[OutcomeRow, ...]
+    refusal: Refusal
     other: tuple[Dimension, ...]
     """Citations, correctness, authorization."""
     access: AccessReview

@@ -17,6 +17,7 @@ from ragassay.records.score import CLASS_ORDER, FIGURES, Estimate
 from ragassay.report import svg, tied, words
 from ragassay.report.dimensions import base_name, bounded, leading, shown_unit, unit_of
 from ragassay.report.model import Dimension, Flag, Question, RepeatView, RuntimeRow, Scorecard, ScoreView
+from ragassay.report.refusal import svg as refusal_svg
 from ragassay.report.searches import ended, searches
 from ragassay.report.trouble import rank
 
@@ -167,6 +168,7 @@ def _environment() -> jinja2.Environment:
     )
     made.globals.update(
         svg=svg,
+        refusal_svg=refusal_svg,
         hallmark=svg.HALLMARK,
         matrix=matrix,
         tied_scores=tied.spread,

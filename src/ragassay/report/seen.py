@@ -9,6 +9,7 @@ from ragassay.records.score import Observation
 from ragassay.records.trace import Item, TraceContent
 from ragassay.report import outcomes
 from ragassay.report.model import AccessReview, RepeatView
+from ragassay.report.refusal.collect import Refusing
 from ragassay.report.runtime import Spread
 from ragassay.report.streams import Together
 from ragassay.report.tied import Tying
@@ -17,8 +18,11 @@ from ragassay.report.tied import Tying
 class Seen:
     """Counts that grow with `add`. None of them holds a trace or a score."""
 
-    def __init__(self, class_of: Mapping[str, str], expect_of: Mapping[str, tuple[str, ...]]) -> None:
+    def __init__(
+        self, class_of: Mapping[str, str], expect_of: Mapping[str, tuple[str, ...]], refusing: Refusing
+    ) -> None:
         self._class_of, self._expect_of = class_of, expect_of
+        self.refusing = refusing
         self.traces = 0
         self.failures: Counter[str] = Counter()
         self.steps: dict[str, None] = {}
@@ -41,6 +45,7 @@ class Seen:
 
     def add(self, one: Together) -> None:
         """Count what is recorded under one key."""
+        self.refusing.add(one)
         for content in one.contents:
             self._content(content)
         class_ = self._class_of.get(one.key[0])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from ragassay.records.score import Estimate
 from ragassay.report.dimensions import leading, shown_unit
 from ragassay.report.model import Dimension, Funnel, RuntimeRow, Scorecard
+from ragassay.report.refusal import text as refusal_text
 from ragassay.report.svg import FATE_WORDS
 from ragassay.report.tied import Tied, spread, why
 from ragassay.report.words import NOT_MEASURED, class_name, code, literal, many, number, of, plain, value_text
@@ -26,6 +27,7 @@ def summary(card: Scorecard) -> list[str]:
         lines.append(f"facts held, {class_name(funnel.class_)} ({funnel.facts:,} needed): {way or NOT_MEASURED}")
     for dimension in card.dimensions:
         lines.append(f"{dimension.name.lower()}: {_headline(dimension)}")
+    lines += refusal_text.lines(card.refusal)
     lines.append(_tied(card.tied))
     lines.append(plain(card.verdict.sentence, 2_000))
     return lines
@@ -60,6 +62,7 @@ def markdown(card: Scorecard) -> str:
         *(_dimension(card.beside) if card.beside.headline else ()),
         "## Expected and actual outcomes",
         _outcomes(card),
+        *refusal_text.markdown(card.refusal),
         "## Citations, correctness, authorization",
         *[part for one in card.other for part in _dimension(one)],
         _access(card),
