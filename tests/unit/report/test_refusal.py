@@ -19,6 +19,7 @@ from ragassay.report.refusal.collect import Decisions
 from ragassay.report.refusal.model import Confident
 from ragassay.report.refusal.svg import curve, roof
 
+DOCS = Path(__file__).parents[3] / "docs" / "refusal.md"
 EXAMPLE = Path(__file__).parents[3] / "examples" / "refusal.py"
 
 
@@ -137,6 +138,14 @@ def test_every_form_says_it(card: report.Scorecard) -> None:
     assert page.count('<svg class="curve"') == 4  # curve and reliability of two classes
     assert "by t over clusters, not exact" in page
     assert report.to_json(card)["refusal"]["sources"]["the system"] == 51
+
+
+def test_the_numbers_of_the_docs_are_what_the_example_prints(card: report.Scorecard) -> None:
+    printed = "\n".join(report.summary(card))
+    blocks = re.findall(r"```text\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
+    told = [line for block in blocks for line in block.splitlines()]
+    assert len(told) == 8
+    assert [line for line in told if line not in printed] == []
 
 
 def test_what_was_not_measured_is_said() -> None:
