@@ -50,7 +50,7 @@ def compared(digest: Callable[[str], str]) -> dict[str, Record]:
         direction="higher", status="value", attempted=30, pairs=26, undefined=1, missing=2, error=1, clusters=20,
         step="last list", baseline=0.5, candidate=0.625, effect=0.125,
         interval=Interval(low=-0.0625, high=0.3125, level=0.95, method="student_t", clusters=20),
-        bounds=Bounds(low=-0.25, high=0.5),
+        doubt="few_carry_it", bounds=Bounds(low=-0.25, high=0.5),
         test=PairedTest(p=0.25, floor=0.0001, method="random", flips=10_000, adjusted=0.5, correction="holm", family=2),
         detectable=0.25, wins=9, ties=12, losses=5, quantiles=(-1.0, -0.5, 0.0, 0.0, 0.25, 0.5, 1.0), unit="ratio",
     )  # fmt: skip

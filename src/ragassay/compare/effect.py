@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from ragassay.compare.pairs import Pairs
 from ragassay.records.comparison import Effect
 from ragassay.records.score import Bounds, Interval, Status
 from ragassay.stats.power import detectable
+from ragassay.stats.region import region_of
 
 EQUAL = 1e-12
 """Two values within this part of the greater one are equal."""
@@ -22,6 +23,7 @@ EXACT_UP_TO = 16
 """Up to so many clusters all sign patterns are counted."""
 AT = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 """The quantiles of the differences."""
+Doubt = Literal["no_range", "few_clusters", "no_variance", "few_carry_it", "skewed", "rare_could_hide"]
 STUDENT, ALL_EQUAL = "student_t", "exact_all_equal"
 
 
@@ -90,6 +92,8 @@ class Spread(NamedTuple):
     clusters: int
     interval: Interval | None
     detectable: float | None
+    doubt: Doubt | None = None
+    """Why the interval may cover less than it says."""
 
 
 def spread(made: Pairs, own: Differences, level: float, flips: int) -> Spread:
@@ -118,7 +122,15 @@ def spread(made: Pairs, own: Differences, level: float, flips: int) -> Spread:
         low, high = max(low, limits[0]), min(high, limits[1])
     reach = _errors_seen(size, level, flips)
     seen = None if reach is None else reach * error
-    return Spread(size, Interval(low=low, high=high, level=level, method=STUDENT, clusters=size), seen)
+    interval = Interval(low=low, high=high, level=level, method=STUDENT, clusters=size)
+    return Spread(size, interval, seen, _doubt(made, own, sums, limits))
+
+
+def _doubt(made: Pairs, own: Differences, sums: Floats, limits: tuple[float, float] | None) -> Doubt | None:
+    """A ratio's clusters are as large as their denominators."""
+    weights = np.ones(len(own.plain)) if made.weights is None else (made.weights[0] + made.weights[1]) / 2
+    reach = None if limits is None else max(limits[1] - own.effect, own.effect - limits[0])
+    return region_of(sums, by_cluster(made.clusters, weights), reach).reason or None
 
 
 @lru_cache(maxsize=4096)
@@ -205,6 +217,6 @@ def effect_of(
     wins, ties, losses = counts(own, made.direction)
     return Effect(
         status="value", baseline=own.baseline, candidate=own.candidate, effect=own.effect, interval=found.interval,
-        detectable=found.detectable, bounds=bounds_of(made, own.effect), clusters=found.clusters,
+        detectable=found.detectable, doubt=found.doubt, bounds=bounds_of(made, own.effect), clusters=found.clusters,
         wins=wins, ties=ties, losses=losses, quantiles=quantiles(own.plain), **fields,
     )  # fmt: skip

@@ -135,6 +135,7 @@ def _of_times(a: Side, b: Side, mean: Tested, setting: Setting) -> Iterator[Test
             replace(
                 one, aggregation=name, baseline=made.baseline, candidate=made.candidate, status="value", reason=None,
                 effect=made.candidate - made.baseline, interval=made.interval, bounds=None, detectable=None,
+                doubt=None,
             )
         )  # fmt: skip
 
@@ -142,7 +143,7 @@ def _of_times(a: Side, b: Side, mean: Tested, setting: Setting) -> Iterator[Test
 def _without(one: Effect, bounds: object) -> Effect:
     return replace(
         one, status="undefined", reason="right_censored", baseline=None, candidate=None, effect=None, interval=None,
-        bounds=bounds, detectable=None,
+        bounds=bounds, detectable=None, doubt=None,
     )  # fmt: skip
 
 

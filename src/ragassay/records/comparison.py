@@ -79,6 +79,8 @@ class Effect(Record, frozen=True, kw_only=True):
     candidate: float | None = None
     effect: float | None = None
     interval: Interval | None = None
+    doubt: Literal["no_range", "few_clusters", "no_variance", "few_carry_it", "skewed", "rare_could_hide"] | None = None
+    """Why the interval may cover less than its level says (`ragassay.stats.region`); absent: nothing speaks for it."""
     bounds: Bounds | None = None
     """What the effect could be, whatever the questions in error and missing could have scored."""
     test: PairedTest | None = None

@@ -20,6 +20,7 @@ from ragassay.errors import UsageError
 from ragassay.records.base import Digest
 from ragassay.records.comparison import Comparison, Effect, Move
 from ragassay.records.score import Observation
+from ragassay.stats import in_region
 from ragassay.store import Store
 
 
@@ -70,6 +71,7 @@ def test_ten_questions_by_hand_and_by_scipy(tmp_path: Path) -> None:
     theirs = stats.permutation_test((differences,), np.sum, permutation_type="samples", n_resamples=np.inf)
     assert found.test.p == pytest.approx(theirs.pvalue)
     assert (found.test.method, found.test.flips, found.test.floor) == ("exact", 64, 2 / 64)  # six differ
+    assert found.doubt == "few_clusters"
     assert found.quantiles == (-0.25, -0.25, 0.0, 0.0, 0.25, 0.5, 0.5)
     alpha = 25 * 2 / 2**10  # the greatest p of 1,024 patterns that is at most 0.05
     critical, shift = stats.t(9).ppf(1 - alpha / 2), found.detectable / (differences.std(ddof=1) / math.sqrt(10))
@@ -89,6 +91,21 @@ def test_where_nothing_differs_the_interval_is_what_so_many_clusters_could_hide(
     assert (found.effect, found.interval.low, found.interval.high) == (0.0, pytest.approx(-reach), pytest.approx(reach))
     assert (found.test.p, found.test.floor, found.ties) == (1.0, 1.0, 40)
     assert list(store.get_lines(Move, made.moves)) == []
+
+
+def test_an_interval_bears_the_doubt_that_the_statistics_have(tmp_path: Path) -> None:
+    dice, names = random.Random(2), [f"q{number:03}" for number in range(200)]
+    before = {name: dice.random() for name in names}
+    near = {name: min(1.0, max(0.0, value + dice.gauss(0, 0.1))) for name, value in before.items()}
+    one_far = {name: value if name != "q007" else 1 - round(value) for name, value in before.items()}
+    cases = [{"queryId": name} for name in names]
+    for number, (after, doubt) in enumerate(((near, None), (one_far, "few_carry_it"))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        store, made = compared(folder, cases, rows(before), rows(after))
+        found = one(effects(store, made), measure="ndcg@10")
+        gaps = [after[name] - before[name] for name in names]
+        assert (found.doubt or "") == in_region(gaps, within=(-1.0, 1.0)).reason == (doubt or "")
 
 
 def naive(written: Written, tables: list[list[Observation]], measure: str, name: str | None) -> dict[str, Any]:

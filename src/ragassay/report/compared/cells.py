@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ragassay.records.comparison import Effect, Move
 from ragassay.report.compared.view import Largest
 from ragassay.report.versus.say import signed, unit_for
 from ragassay.report.words import number, value_text
 
 BEYOND = 1e300
+DOUBTS = {
+    "no_range": "the measure has no greatest value",
+    "few_clusters": "fewer than 20 independent questions or groups",
+    "no_variance": "all groups show the same",
+    "few_carry_it": "fewer than 10 groups carry the difference",
+    "skewed": "few large differences to one side",
+    "rare_could_hide": "one more rare question would move the mean",
+}
+"""Why an interval may cover less than its level says: docs/statistics.md."""
 CORRECTED = {
     "must-pass": "each slice must pass by itself, so p is not corrected",
     "regressed": "has any slice regressed: p is corrected by Holm",
@@ -26,10 +37,17 @@ def difference(one: Effect) -> str:
 
 
 def interval(one: Effect) -> str:
-    """The interval's ends; nothing where there is none."""
+    """The interval's ends, with a question mark where it may cover less than it says; nothing where there is none."""
     if one.interval is None:
         return ""
-    return f"{signed(one.interval.low, unit_for(one))} to {signed(one.interval.high, unit_for(one))}"
+    ends = f"{signed(one.interval.low, unit_for(one))} to {signed(one.interval.high, unit_for(one))}"
+    return f"{ends} ?" if one.doubt else ends
+
+
+def doubts(rows: Sequence[Effect]) -> str:
+    """What the question marks of these rows mean; nothing where there is none."""
+    found = {one.doubt: DOUBTS[one.doubt] for one in rows if one.doubt and one.interval}
+    return "; ".join(found.values())
 
 
 def p_value(one: Effect) -> str:

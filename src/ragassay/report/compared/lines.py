@@ -55,6 +55,8 @@ def _class(found: Compared, name: str, rows: Sequence[Effect], everything: bool)
     valued = [one for one in rows if one.status == "value"]
     yield f"{name}: {level} intervals"
     yield from _table([HEADS, *(_cells(one) for one in valued)])
+    if told := cells.doubts(valued):
+        yield f"  ? may cover less than {level}: {told}"
     yield from _without(rows)
     for one in valued:
         if everything or not is_runtime(one.measure):

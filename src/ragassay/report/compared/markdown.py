@@ -52,7 +52,9 @@ def _parts(found: Compared) -> Iterator[tuple[str, str]]:
         rows = [_row(one) for one in found.of_class(class_)]
         heads = ("Measure", "At", "Baseline", "Candidate", "Difference", f"{100 * record.level:g} %", "p", "Could see",
                  "Better/same/worse", "Not compared")  # fmt: skip
-        yield f"the table of {class_}", f"### {class_name(class_).capitalize()}\n\n{table(heads, rows)}"
+        doubts = cells.doubts(found.of_class(class_))
+        note = f"\n\n? may cover less than {100 * record.level:g} %: {doubts}." if doubts else ""
+        yield f"the table of {class_}", f"### {class_name(class_).capitalize()}\n\n{table(heads, rows)}{note}"
         if moved := list(_moved(found, class_)):
             yield f"the moves of {class_}", table(("Measure", "Largest gains", "Largest losses"), moved)
     yield from _slices(found)
