@@ -96,7 +96,7 @@ def test_where_nothing_differs_the_interval_is_what_so_many_clusters_could_hide(
 def test_an_interval_bears_the_doubt_that_the_statistics_have(tmp_path: Path) -> None:
     dice, names = random.Random(2), [f"q{number:03}" for number in range(200)]
     before = {name: dice.random() for name in names}
-    near = {name: min(1.0, max(0.0, value + dice.gauss(0, 0.1))) for name, value in before.items()}
+    near = {name: min(1.0, max(0.0, value + dice.gauss(0, 0.4))) for name, value in before.items()}
     one_far = {name: value if name != "q007" else 1 - round(value) for name, value in before.items()}
     cases = [{"queryId": name} for name in names]
     for number, (after, doubt) in enumerate(((near, None), (one_far, "few_carry_it"))):
