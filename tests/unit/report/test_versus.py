@@ -224,6 +224,22 @@ def test_colour_and_shape_follow_the_corrected_test_not_the_interval() -> None:
     assert "better" not in forest([one])
 
 
+def test_an_interval_that_may_cover_less_is_drawn_and_called_so(tmp_path: Path) -> None:
+    one = sample.effect(
+        "ndcg", "answerable", None, (9, 0, 0, 0), baseline=0.5, candidate=0.6, effect=0.1,
+        interval=sample.interval(0.01, 0.19), test=sample.paired(0.004, floor=0.004), doubt="few_clusters",
+    )  # fmt: skip
+    drawn = str(forest([one]))
+    assert 'class="effect better doubtful"' in drawn
+    assert "+0.010 to +0.190 (may cover less than its level), better" in drawn
+    assert ">+0.100 ? better</text>" in drawn
+    found = sample.made(tmp_path / "store", effects_rows=[one])
+    page = html(versus(found.store, found.comparison))
+    assert '<abbr title="fewer than 20 independent questions or groups">?</abbr>' in page
+    assert "? may cover less than its level: fewer than 20 independent questions or groups." in page
+    assert "≤ 0.0040" in page
+
+
 def test_the_plot_keeps_the_strongest_and_only_what_fits_one_axis() -> None:
     rows = [
         sample.effect(

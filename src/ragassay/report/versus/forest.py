@@ -85,7 +85,8 @@ def _told(one: Effect) -> str:
     assert one.interval is not None
     unit = unit_for(one)
     low, high = signed(one.interval.low, unit), signed(one.interval.high, unit)
-    return f"{_name(one)}: {signed(one.effect, unit)}, {low} to {high}, {_word(one) or 'not told from chance'}"
+    doubt = " (may cover less than its level)" if one.doubt else ""
+    return f"{_name(one)}: {signed(one.effect, unit)}, {low} to {high}{doubt}, {_word(one) or 'not told from chance'}"
 
 
 def _name(one: Effect) -> str:
@@ -105,8 +106,8 @@ def _line(one: Effect, y: float, x: Scale) -> str:
     low, high, at, level = n(x(one.interval.low)), n(x(one.interval.high)), x(one.effect), n(y - 4)
     name = visible(_name(one))
     name = name if len(name) <= NAME else f"{name[: NAME - 1]}…"
-    kind = f" {word}" if word else ""
-    value = signed(one.effect, unit_for(one))
+    kind = (f" {word}" if word else "") + (" doubtful" if one.doubt else "")
+    value = signed(one.effect, unit_for(one)) + (" ?" if one.doubt else "")
     return (
         f'<text class="name" x="{LEFT - 14}" y="{n(y)}" text-anchor="end">{escape(name)}</text>'
         f'<g class="effect{kind}"><line class="reach" x1="{low}" x2="{high}" y1="{level}" y2="{level}"/>'

@@ -9,6 +9,7 @@ import jinja2
 
 from ragassay.records.comparison import Effect, Move
 from ragassay.report import page
+from ragassay.report.compared.cells import DOUBTS, doubts
 from ragassay.report.dimensions import unit_of
 from ragassay.report.versus import say
 from ragassay.report.versus.forest import MOST, RATIOS, forest, plotted, strip
@@ -75,6 +76,9 @@ def _environment() -> jinja2.Environment:
         "move_words": move_words,
         "difference": difference,
         "stated": stated,
+        "doubts": doubts,
+        "doubt_words": DOUBTS,
+        "at_floor": at_floor,
     }
     return made
 
@@ -109,3 +113,8 @@ def move_words(one: Move) -> str:
 def stated(value: str) -> str:
     """What a changed artefact was: a digest short enough to read, anything else whole up to 300 characters."""
     return short(value) if value.startswith("sha256:") else value[:MOST_STATED]
+
+
+def at_floor(one: Effect) -> bool:
+    """Whether no data of this size could have given a lower p, though a higher one."""
+    return one.test is not None and one.test.p <= one.test.floor * (1 + 1e-9) < 1
