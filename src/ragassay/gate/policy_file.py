@@ -14,7 +14,8 @@ from ragassay.errors import RagassayError, UsageError
 from ragassay.measures import parse
 from ragassay.records.base import Record
 from ragassay.records.canonical import parse_value
-from ragassay.records.policy import Policy
+from ragassay.records.decision import Kind
+from ragassay.records.policy import Policy, Rule
 from ragassay.records.toml_file import read_toml
 
 HINT = "docs/gate.md shows every key"
@@ -144,6 +145,13 @@ def _same(section: list[tuple[str, int | None]], wanted: list[tuple[str, int | N
         name == other and (place is None or at is None or place == at)
         for (name, place), (other, at) in zip(section, wanted, strict=True)
     )
+
+
+def kind_of(rule: Rule) -> Kind:
+    """What sort of demand a rule is."""
+    if rule.zero:
+        return "zero"
+    return "margin" if rule.margin is not None else "floor" if rule.at_least is not None else "ceiling"
 
 
 def label_of(row: Record) -> str:

@@ -30,6 +30,12 @@ def classes_of(measure: Measure, class_: CaseClass | None) -> tuple[PopulationCl
     return (class_,) if class_ else CLASSES
 
 
+WITHOUT_LABELS = frozenset({"judged", "harmful", "duplicate_rate", "unexplained_items"})
+OF_EVIDENCE = frozenset({"context_precision", "context_recall", "evidence_density"})
+DONE = frozenset({"not_answered", "not_declined", "empty_context", "empty_list", "no_text_in_context"})
+"""Reasons for no value that lie in what the system did, not in the labels."""
+
+
 class Part(NamedTuple):
     """The questions that a rule is about."""
 
@@ -139,6 +145,28 @@ def place_of(evidence: Evidence, measure: Measure, step: str | None) -> str | No
 def range_of(declared: Declaration) -> tuple[float, float] | None:
     """Least and greatest value of a measure; None where it has no greatest."""
     return None if declared.high is None else (declared.low, declared.high)
+
+
+def labelled(measure: Measure, case: Case, rel: int) -> bool:
+    """Whether a case has the labels without which a measure has no value, whatever the system does."""
+    stage, name = measure.declared.stage, measure.name
+    if stage == "facts":
+        return bool(case.facts)
+    if (stage == "retrieval" and name not in WITHOUT_LABELS) or name in OF_EVIDENCE:
+        least = int(measure.get("rel") or rel)
+        return any(one.grade >= least for one in case.evidence or ())
+    return bool(case.answers) if stage == "answer" else True
+
+
+def silenced(evidence: Evidence, measure: Measure, place: str | None, part: Part) -> int:
+    """Questions that have no value for what the system did, such as declining, where their labels ask for one."""
+    rows = evidence.observed.at(str(measure), place)
+    return sum(
+        part.has(case)
+        and labelled(measure, case, evidence.benchmark.rel)
+        and any(row.status == "undefined" and row.reason in DONE for row in rows.get(case.query_id, ()))
+        for case in evidence.cases
+    )
 
 
 def column(evidence: Evidence, spelled: str, step: str | None, part: Part) -> Column | NoColumn:

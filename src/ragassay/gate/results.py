@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from ragassay.gate.policy_file import kind_of, label_of
+from ragassay.gate.reading import NoColumn, Part
 from ragassay.records.decision import Kind, Result, RuleResult
-from ragassay.records.policy import OnFail
+from ragassay.records.policy import OnFail, Rule
 from ragassay.records.score import Population, Status
 
 MOST_QUESTIONS = 20
@@ -44,6 +46,14 @@ def result(
         population=population,
         **numbers,
     )
+
+
+def unread(rule: Rule, part: Part, why: NoColumn) -> RuleResult:
+    """A rule that could not be read, and why."""
+    return result(
+        label_of(rule), kind_of(rule), rule.on_fail, None, f"Nothing was read: {why.told}.", [why.reason],
+        measure=rule.measure, population=part.population, step=rule.step,
+    )  # fmt: skip
 
 
 _UNSCORED: dict[Status, str] = {"missing": "missing", "error": "in error", "undefined": "undefined"}

@@ -9,14 +9,16 @@ import numpy as np
 
 from ragassay.gate.bounds import TOLERANCE, best_passes_from, clears, ends_of, scaled_n
 from ragassay.gate.evidence import Evidence
+from ragassay.gate.figures import FIGURES, read_figures
 from ragassay.gate.judged_gap import judged_gap
 from ragassay.gate.judges import uncalibrated
-from ragassay.gate.policy_file import label_of
-from ragassay.gate.reading import Column, NoColumn, PairLine, Part, classes_of, column, mean_of, paired
-from ragassay.gate.results import number, of_counts, result
-from ragassay.records.decision import Kind, RuleResult
+from ragassay.gate.policy_file import kind_of, label_of
+from ragassay.gate.reading import Column, NoColumn, PairLine, Part, classes_of, column, mean_of, paired, silenced
+from ragassay.gate.results import number, of_counts, result, unread
+from ragassay.records.decision import RuleResult
 from ragassay.records.policy import Policy, Rule
 from ragassay.records.score import Status
+from ragassay.score.estimates import ACROSS
 from ragassay.store import Store
 
 UNKNOWN: dict[Status, str] = {"error": "questions_in_error", "missing": "questions_missing"}
@@ -45,28 +47,38 @@ def read_rules(arms: Arms, rules: Sequence[Rule]) -> Iterator[RuleResult]:
 
 def read_rule(arms: Arms, rule: Rule) -> Iterator[RuleResult]:
     """The results of one rule: of its class, or of every class in which its measure can have a value."""
+    measure = arms.candidate.spelled(rule.measure)
+    if measure.name in ACROSS and rule.class_ is not None:
+        why = NoColumn("across_classes", f"{measure} compares both kinds of questions: no class has it by itself")
+        yield unread(rule, Part(rule.class_, rule.slice, rule.risk), why)
+        return
+    if measure.name in FIGURES:
+        yield from read_figures(arms.store, arms.policy.alpha, arms.candidate, rule, measure)
+        return
     found = False
-    for class_ in classes_of(arms.candidate.spelled(rule.measure), rule.class_):
+    for class_ in classes_of(measure, rule.class_):
         part = Part(class_, rule.slice, rule.risk)
         read = column(arms.candidate, rule.measure, rule.step, part)
-        if isinstance(read, Column) and not read.lines and rule.class_ is None and not _had(arms, rule, part):
+        if isinstance(read, Column) and not read.lines and rule.class_ is None and not _lost(arms, rule, part, read):
             continue
         if isinstance(read, NoColumn):
-            yield _unread(rule, part, read)
+            yield unread(rule, part, read)
             return
         found = True
         yield _read(arms, rule, part, read)
     if not found:
         said = f"no question of this benchmark is in {_where(rule) or 'it'} and can have a value of {rule.measure}"
-        yield _unread(rule, Part(rule.class_, rule.slice, rule.risk), NoColumn("empty_population", said))
+        yield unread(rule, Part(rule.class_, rule.slice, rule.risk), NoColumn("empty_population", said))
 
 
-def _had(arms: Arms, rule: Rule, part: Part) -> bool:
-    """Whether the baseline has values where the candidate has none: then that class is not outside, it is lost."""
+def _lost(arms: Arms, rule: Rule, part: Part, read: Column) -> bool:
+    """Whether a class has no values for what the system did, or where the baseline has some: then it is not outside."""
+    if silenced(arms.candidate, read.measure, read.step, part):
+        return True
     if arms.baseline is None or rule.margin is None:
         return False
-    read = column(arms.baseline, rule.measure, rule.step, part)
-    return isinstance(read, Column) and bool(read.lines)
+    other = column(arms.baseline, rule.measure, rule.step, part)
+    return isinstance(other, Column) and bool(other.lines)
 
 
 def _where(rule: Rule) -> str:
@@ -74,31 +86,17 @@ def _where(rule: Rule) -> str:
     return ", ".join(words)
 
 
-def kind_of(rule: Rule) -> Kind:
-    """What sort of demand a rule is."""
-    if rule.zero:
-        return "zero"
-    return "margin" if rule.margin is not None else "floor" if rule.at_least is not None else "ceiling"
-
-
-def _unread(rule: Rule, part: Part, why: NoColumn) -> RuleResult:
-    return result(
-        label_of(rule), kind_of(rule), rule.on_fail, None, f"Nothing was read: {why.told}.", [why.reason],
-        measure=rule.measure, population=part.population, step=rule.step,
-    )  # fmt: skip
-
-
 def _read(arms: Arms, rule: Rule, part: Part, read: Column) -> RuleResult:
     why = uncalibrated(arms.store, arms.candidate, read.measure)
     if why is not None:
-        return _unread(rule, part, NoColumn("uncalibrated_judge", why))
+        return unread(rule, part, NoColumn("uncalibrated_judge", why))
     if rule.margin is not None:
         return read_margin(arms, rule, part, read)
     if rule.zero and read.measure.declared.direction == "none":
-        return _unread(rule, part, NoColumn("no_direction", f"no value of {read.measure.name} is the best one"))
+        return unread(rule, part, NoColumn("no_direction", f"no value of {read.measure.name} is the best one"))
     if not read.lines:
         said = f"no question in {_where(rule) or 'any class'} can have a value ({of_counts(read.counts)})"
-        return _unread(rule, part, NoColumn("empty_population", said))
+        return unread(rule, part, NoColumn("empty_population", said))
     return (
         read_zero(arms.policy.alpha, rule, part, read)
         if rule.zero
@@ -230,20 +228,20 @@ def read_margin(arms: Arms, rule: Rule, part: Part, read: Column) -> RuleResult:
     """Not worse by the margin: pass if the difference's lower bound is above -margin, fail if its upper is below."""
     margin = rule.margin or 0.0
     if arms.baseline is None:
-        return _unread(rule, part, NoColumn("baseline_absent", "there is no baseline to hold it against"))
+        return unread(rule, part, NoColumn("baseline_absent", "there is no baseline to hold it against"))
     base = column(arms.baseline, rule.measure, rule.step or read.step, part)
     if isinstance(base, NoColumn):
-        return _unread(rule, part, base._replace(told=f"in the baseline, {base.told}"))
+        return unread(rule, part, base._replace(told=f"in the baseline, {base.told}"))
     why = uncalibrated(arms.store, arms.baseline, base.measure)
     if why is None and str(base.measure) != str(read.measure):
         why = f"the arms were measured by {read.measure} and {base.measure}"
     if why is not None:
-        return _unread(rule, part, NoColumn("uncalibrated_judge", why))
+        return unread(rule, part, NoColumn("uncalibrated_judge", why))
     if read.measure.declared.direction == "none":
-        return _unread(rule, part, NoColumn("no_direction", f"neither more nor less of {read.measure.name} is better"))
+        return unread(rule, part, NoColumn("no_direction", f"neither more nor less of {read.measure.name} is better"))
     lines, counts = paired(read, base, arms.candidate.cases)
     if not lines:
-        return _unread(rule, part, NoColumn("empty_population", f"no pair of questions ({of_counts(counts)})"))
+        return unread(rule, part, NoColumn("empty_population", f"no pair of questions ({of_counts(counts)})"))
     return _margin(arms, rule, part, read, base, lines, counts, margin)
 
 

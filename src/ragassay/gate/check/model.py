@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ragassay.errors import UsageError
+from ragassay.gate.reading import labelled
 from ragassay.measures import Measure, parse
 from ragassay.records.case import Case
 from ragassay.records.protocol import Scoring
 from ragassay.score.answer import RUNTIME_MEASURES
 from ragassay.score.fill import LIMITED
 from ragassay.score.observe import COUNTS
-
-WITHOUT_LABELS = frozenset({"judged", "harmful", "duplicate_rate", "unexplained_items"})
-OF_EVIDENCE = frozenset({"context_precision", "context_recall", "evidence_density"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ class Given:
         if measure is None:
             return cases
         if measure.name not in LIMITED:
-            return [one for one in cases if self._labelled(measure, one)]
+            return [one for one in cases if labelled(measure, one, self.rel)]
         if measure.name == "false_refusal":
             return [one for one in cases if _expects(one, answers=True)]
         if measure.name == "unsupported_answer":
@@ -84,16 +82,6 @@ class Given:
         if measure.name == "empty_retrieval":
             return [one for one in cases if one.evidence == ()]
         return cases
-
-    def _labelled(self, measure: Measure, case: Case) -> bool:
-        """Whether a case has the labels without which a measure has no value, whatever the system does."""
-        stage, name = measure.declared.stage, measure.name
-        if stage == "facts":
-            return bool(case.facts)
-        if (stage == "retrieval" and name not in WITHOUT_LABELS) or name in OF_EVIDENCE:
-            rel = int(measure.get("rel") or self.rel)
-            return any(one.grade >= rel for one in case.evidence or ())
-        return bool(case.answers) if stage == "answer" else True
 
 
 def _expects(case: Case, *, answers: bool) -> bool:

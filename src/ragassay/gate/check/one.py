@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
@@ -11,12 +12,14 @@ import numpy as np
 from ragassay.gate.bounds import TOLERANCE, best_passes_from, clears, ends_of, least_n
 from ragassay.gate.budgets import QUANTILES
 from ragassay.gate.check.model import Finding, Given
+from ragassay.gate.figures import FIGURES
 from ragassay.gate.judges import is_judged
 from ragassay.gate.reading import CLASSES, Part, classes_of, range_of
 from ragassay.measures import Measure
 from ragassay.records.case import Case
 from ragassay.records.policy import Budget, MustHold, Need, Policy, Rule, Verdicts
 from ragassay.records.text import many
+from ragassay.score.estimates import ACROSS
 
 Read = Literal["mean", "question", "figure"]
 OF_MANY = frozenset({"paraphrase_consistency", "paraphrase_overlap", "pass_k", "flip_rate"})
@@ -39,7 +42,8 @@ def measure_of(spelled: str, given: Given, field: str, *, read: Read, step: str 
         yield Finding("refused", f"{field}.measure", f"{measure} is declared, and nothing computes it yet")
     if is_judged(measure):
         yield from _judge(measure, given, field)
-    if read != "figure" and (declared.aggregation == "set" or measure.name in OF_MANY):
+    by_exact_bound = read == "mean" and measure.name in FIGURES
+    if read != "figure" and not by_exact_bound and (declared.aggregation == "set" or measure.name in OF_MANY):
         yield Finding("refused", f"{field}.measure", f"{measure} is one figure of all questions, no mean over them",
                       "demand a measure that has a value for each question")  # fmt: skip
     elif read == "mean" and not declared.bounded:
@@ -125,6 +129,14 @@ def check_rule(policy: Policy, rule: Rule, given: Given, field: str, *, fixed: b
     measure = given.spelled(rule.measure)
     within = range_of(measure.declared)
     found += demand(rule, within, field)
+    if measure.name in ACROSS and rule.class_ is not None:
+        found.append(
+            Finding("refused", f"{field}.class", f"{measure} compares both kinds of questions: no class has it")
+        )
+    if measure.name in FIGURES and rule.at_least is None and rule.at_most is None:
+        found.append(
+            Finding("refused", field, f"{measure} is one figure of many decisions", "give at_least or at_most")
+        )
     if (rule.zero or rule.margin is not None) and measure.declared.direction == "none":
         found.append(Finding("refused", f"{field}.measure", f"neither more nor less of {measure.name} is better"))
     if rule.margin is not None and measure.declared.stage == "retrieval" and given.completeness != "complete":
@@ -158,6 +170,7 @@ def _too_small(
         elif not rule.zero:
             floor = rule.at_least is not None
             threshold = rule.at_least if rule.at_least is not None else rule.at_most or 0.0
+            own = own[: math.ceil(len(own) * float(measure.get("coverage") or 1.0))]
             yield from ever_passes(policy.alpha, threshold, within, own, str(class_), field, floor=floor)
     if not some:
         yield Finding("refused", f"{field}.measure", f"no question of the benchmark can have a value of {measure}")
