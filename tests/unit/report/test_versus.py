@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.compare.changes.made import Bench, documents
@@ -11,10 +12,14 @@ from tests.unit.report import versus_sample as sample
 from tests.unit.report.sample import cases
 
 from ragassay.compare.pair import pair
+from ragassay.records.document import Span
 from ragassay.records.score import Interval
+from ragassay.records.trace import Item, Step, TraceContent
+from ragassay.report.build import library_of
 from ragassay.report.model import Verdict
 from ragassay.report.versus import Versus, html, versus
 from ragassay.report.versus.forest import forest, plotted, strip, ticks
+from ragassay.report.versus.lists import step_pairs
 from ragassay.report.versus.questions import Told, in_full
 
 
@@ -121,6 +126,33 @@ def test_both_answers_and_both_lists_step_by_step(made: Versus) -> None:
     assert asked is not None
     assert asked[1] is not None
     assert asked[1].text == "another text"
+
+
+def test_another_cut_of_the_same_document_is_one_row() -> None:
+    def found(*spans: tuple[str, int, int]) -> Any:
+        items = tuple(
+            Item(
+                item_id=f"{name}{start}", rank=rank, resolution="declared", transform="slice",
+                sources=(Span(document_id=name, version="1", start=start, end=end),),
+            )
+            for rank, (name, start, end) in enumerate(spans, 1)
+        )  # fmt: skip
+        step = Step(step_id="find", name="find", kind="lexical", items_out=items)
+        return TraceContent(query_id="q", repeat=0, as_of="2026-01-01T00:00:00Z", steps=(step,))
+
+    library = library_of((), (), {}, 1.0)
+    before = found(("a", 0, 100), ("b", 0, 50), ("c", 0, 10), ("a", 100, 200))
+    after = found(("a", 0, 60), ("b", 0, 50), ("c", 10, 20), ("a", 60, 200))
+    (step,) = step_pairs(cases()[0], before, after, library, library)
+    rows = [(one.label, one.before, one.after, one.fate) for one in step.rows]
+    assert rows == [
+        ("a [0:100] → a [0:60]", 1, 1, "recut"),
+        ("b [0:50]", 2, 2, "same"),
+        ("c [10:20]", None, 3, "new"),
+        ("c [0:10]", 3, None, "gone"),
+        ("a [100:200] → a [60:200]", 4, 4, "recut"),
+    ]
+    assert not step.same
 
 
 def test_facts_lost_in_one_way_stand_together(made: Versus) -> None:

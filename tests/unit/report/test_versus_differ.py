@@ -29,6 +29,11 @@ def test_equal_texts_are_one_piece_and_empty_ones_none() -> None:
     assert pieces("", "") == ()
 
 
+def test_texts_that_share_only_common_words_are_another_text() -> None:
+    found = pieces("Salt is won from the sea by drying.", "I cannot answer this from the documents.")
+    assert [one.kind for one in found] == ["gone", "new"]
+
+
 def test_very_long_texts_are_not_compared() -> None:
     assert pieces("a " * MOST_WORDS, "a") == ()
 

@@ -54,11 +54,19 @@ def _step_pair(case: Case, old: Column | None, new: Column | None, library: Libr
     asked = _both(views, lambda one: one.query_text)
     failed = _both(views, lambda one: one.failure)
     items = {one.identity: one for one in (*((old and old.items) or ()), *((new and new.items) or ()))}
+    other_cut = _recut(old, new)
+    taken = {one.identity for one in other_cut.values()}
     rows = []
     for key, item in items.items():
+        if key in taken:
+            continue
         was, now = ranks[0].get(key), ranks[1].get(key)
+        name, holds = label(item), _holds(item, case, library, other)
         fate: Fate = "new" if was is None else "gone" if now is None else "same" if was == now else "moved"
-        rows.append(Row(fate=fate, label=label(item), before=was, after=now, holds=_holds(item, case, library, other)))
+        if (again := other_cut.get(key)) is not None:
+            name, now, fate = f"{name} → {label(again)}", ranks[1][again.identity], "recut"
+            holds = holds or _holds(again, case, library, other)
+        rows.append(Row(fate=fate, label=name, before=was, after=now, holds=holds))
     rows.sort(key=lambda one: (min(one.before or 10**9, one.after or 10**9), one.after or 10**9, one.label))
     shown = [one for place, one in enumerate(rows) if place < MOST_ROWS or one.holds]
     return StepPair(
@@ -74,6 +82,30 @@ def _step_pair(case: Case, old: Column | None, new: Column | None, library: Libr
         asked=asked if old is not None and new is not None and asked[0] != asked[1] else None,
         there=(old is not None, new is not None),
         failed=failed,
+    )
+
+
+def _recut(old: Column | None, new: Column | None) -> dict[tuple[object, ...], Item]:
+    """Of the items that only the list before has: the first of those that only the list now has and that share a part
+    of the same document with it, whatever its version. Each item of either list is paired once."""
+    before = {one.identity: one for one in (old and old.items) or ()}
+    after = {one.identity: one for one in (new and new.items) or ()}
+    left = [one for key, one in after.items() if key not in before]
+    found: dict[tuple[object, ...], Item] = {}
+    for key, item in before.items():
+        if key not in after:
+            again = next((one for one in left if _share(item, one)), None)
+            if again is not None:
+                left.remove(again)
+                found[key] = again
+    return found
+
+
+def _share(one: Item, other: Item) -> bool:
+    return any(
+        a.document_id == b.document_id and a.start < b.end and b.start < a.end
+        for a in one.sources
+        for b in other.sources
     )
 
 

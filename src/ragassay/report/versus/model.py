@@ -9,7 +9,8 @@ from ragassay.records.comparison import Arm, Change, Effect, Move, NewLoss, Step
 from ragassay.report.model import Cut, RepeatView, Sheet, Verdict
 
 Moved = Literal["changed", "regressed", "improved", "error", "undefined", "unjudged", "missing"]
-Fate = Literal["same", "moved", "new", "gone"]
+Fate = Literal["same", "moved", "recut", "new", "gone"]
+"""recut: other spans of the same document, or another version of it."""
 
 
 class Piece(Sheet, frozen=True, kw_only=True):
