@@ -32,7 +32,9 @@ from ragassay.errors import RagassayError  # noqa: E402
 MEMORY_BYTES = 768 * 1024 * 1024
 """Address space that reading may take on top of what the child has after its imports."""
 TIMEOUT_S = 10.0
-"""For one input of a few kilobytes; the machine may be busy."""
+"""Of processor time for one input of a few kilobytes: a machine that is busy with other things is no hang."""
+MOST_WAITING_S = 600.0
+"""By the clock, for an input that takes no processor time."""
 LARGEST = 64 * 1024
 """Bytes of a mutated file."""
 TOKENS = (
@@ -127,13 +129,13 @@ def deadline(seconds: float) -> Iterator[None]:
     def stop(*_: object) -> None:
         raise TooSlow
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def _child(name: str, sources: list[Path], seed: int, first: int, last: int, say: Any) -> None:
@@ -176,7 +178,7 @@ def _watch(
     say.close()
     at, begun, done = first, time.monotonic(), first
     try:
-        while hear.poll(TIMEOUT_S * 3):
+        while _heard(hear, child.pid or 0):
             at, kind, said = hear.recv()
             if kind == "begun":
                 begun = time.monotonic()
@@ -199,6 +201,24 @@ def _watch(
         hear.close()
     tally["peak_mb"] = max(tally["peak_mb"], resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
     return last if done >= last else max(done, at + 1 if broken and broken[-1]["number"] == at else done)
+
+
+def _heard(hear: Any, pid: int) -> bool:
+    """Whether the child says something more; not if it works or waits for too long in silence."""
+    since, used = time.monotonic(), _cpu_s(pid)
+    while not hear.poll(1.0):
+        if _cpu_s(pid) - used > 3 * TIMEOUT_S or time.monotonic() - since > MOST_WAITING_S:
+            return False
+    return True
+
+
+def _cpu_s(pid: int) -> float:
+    """Processor time of a process; 0 for one that is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 FORMATS: dict[str, Seeded] = {}

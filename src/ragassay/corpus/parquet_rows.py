@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 _BATCH = 256
+_PARTS = 16
 _MOST_UNPACKED = 4 * 1024**3
 _MOST_RATIO = 1_000
-_MOST_ENTRIES = 2**25
 _ENTRY_BYTES = 64
 """What an entry of a list takes in Python beside its text."""
 
@@ -78,18 +78,17 @@ def _load(path: Path) -> tuple[Any, Any]:
 
 
 def _check(source: pq.ParquetFile, path: Path) -> None:
-    """InputError for a file that says of itself that it is larger than anything that is read here."""
+    """InputError for a file that says of itself that it is larger than anything that is read here.
+
+    What a row group says of a single column is not looked at: where that contradicts itself, pyarrow 26 ends the
+    process instead of raising (`RowGroupMetaData.column`).
+    """
     about = source.metadata
     if about.num_columns > MOST_FIELDS:
         raise InputError(f"{about.num_columns} columns; the most is {MOST_FIELDS}", hint="write fewer columns")
     unpacked = sum(max(0, about.row_group(number).total_byte_size) for number in range(about.num_row_groups))
     if unpacked > _MOST_UNPACKED or unpacked > max(MAX_BYTES, path.stat().st_size * _MOST_RATIO):
         raise InputError(f"says that it unpacks to {unpacked} bytes", hint="is it damaged? Write it again, or split it")
-    for number in range(about.num_row_groups):
-        group = about.row_group(number)
-        most = max((group.column(at).num_values for at in range(group.num_columns)), default=0)
-        if most > max(group.num_rows, _MOST_ENTRIES):  # a few bytes can say a hundred million empty entries of a list
-            raise InputError(f"{most} entries of lists in a row group", hint="write smaller row groups, or split it")
     names = list(source.schema_arrow.names)
     if len(set(names)) < len(names):
         twice = next(name for at, name in enumerate(names) if name in names[:at])
@@ -125,12 +124,26 @@ def _depth(kind: pa.DataType) -> int:
 
 def _rows(source: pq.ParquetFile, columns: list[str], pyarrow: Any) -> Iterator[ParquetRow]:
     number = 0
-    for batch in source.iter_batches(batch_size=_BATCH, columns=columns, use_threads=False):
+    for batch in _batches(source, columns):
         found = {name: _values(batch.column(name), pyarrow) for name in batch.schema.names}
         for at in range(batch.num_rows):
             number += 1
             given = {name: values[at] for name, values in found.items()}
             yield ParquetRow(*_clean_row(given, number))
+
+
+def _batches(source: pq.ParquetFile, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    """At most _BATCH rows at a time.
+
+    A row group is read in _PARTS: with each one pyarrow hands out all texts of the row group so far, so that many
+    small ones would take time by the square of its rows. A part never spans two row groups, since it would then hold
+    nested texts in several dictionaries, which pyarrow does not join.
+    """
+    for group in range(source.num_row_groups):
+        rows = max(_BATCH, -(-source.metadata.row_group(group).num_rows // _PARTS))
+        for part in source.iter_batches(batch_size=rows, row_groups=[group], columns=columns, use_threads=False):
+            for start in range(0, part.num_rows, _BATCH):
+                yield part.slice(start, _BATCH)
 
 
 def _values(column: Any, pyarrow: Any) -> list[Any]:
@@ -144,7 +157,8 @@ def _values(column: Any, pyarrow: Any) -> list[Any]:
         column = column.view(pyarrow.binary())
     elif pyarrow.types.is_large_string(kind):
         column = column.view(pyarrow.large_binary())
-    _check_size(column.nbytes)
+    if not kind.num_fields:  # else every list would have the texts of the whole part
+        _check_size(column.nbytes)
     try:
         values: list[Any] = column.to_pylist()
     except UnicodeDecodeError:
@@ -162,14 +176,23 @@ def _unpacked(column: Any, pyarrow: Any) -> int:
         kind = one.type
         if pyarrow.types.is_dictionary(kind):
             if _is_text(kind.value_type, pyarrow):
-                lengths = compute.binary_length(one.dictionary)
-                size += int(compute.sum(lengths.take(one.indices).cast("int64")).as_py() or 0)
+                counted = compute.value_counts(one.indices.drop_null())
+                lengths = compute.binary_length(one.dictionary.take(counted.field("values"))).cast("int64")
+                size += int(compute.sum(compute.multiply(lengths, counted.field("counts"))).as_py() or 0)
         elif kind.num_fields:
-            inner = [one.keys, one.items] if pyarrow.types.is_map(kind) else one.flatten()
-            inner = inner if isinstance(inner, list) else [inner]
+            inner = _inside(one, pyarrow)
             size += sum(len(each) for each in inner) * _ENTRY_BYTES
             waiting += inner
     return size
+
+
+def _inside(column: Any, pyarrow: Any) -> list[Any]:
+    """The columns that a column of lists, structs or maps is made of, of its own rows only."""
+    if pyarrow.types.is_map(column.type):
+        first, end = (column.offsets[at].as_py() for at in (0, len(column)))
+        return [part.slice(first, end - first) for part in (column.keys, column.items)]
+    found = column.flatten()
+    return found if isinstance(found, list) else [found]
 
 
 def _check_size(size: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import time
 from pathlib import Path
 from typing import Any
 
@@ -248,13 +249,49 @@ def test_texts_inside_lists_and_structs_are_counted_before_they_are_unpacked(tmp
     assert watched.max_memory() < 50_000_000
 
 
-def test_a_list_of_too_many_empty_entries_is_not_unpacked(tmp_path: Path) -> None:
+def test_a_list_of_too_many_empty_entries_does_not_become_values(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path, entries = tmp_path / "t.parquet", 5_000_000
+    column = pa.ListArray.from_arrays(pa.array([0, entries], pa.int32()), pa.nulls(entries, pa.int8()))
+    pq.write_table(pa.table({"text": column}), path, compression="zstd")
+    assert path.stat().st_size < 2_000
+    with pytest.raises(InputError, match="bytes in 256 rows"):
+        list(parquet_rows.parquet_rows(path))
+
+
+def test_values_inside_lists_are_those_of_their_row(tmp_path: Path) -> None:
+    """Over several row groups, parts of them, and dictionaries that are given up in the middle."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "t.parquet"
-    for entries, why in ((5_000_000, "bytes in 256 rows"), (34_000_000, "34000000 entries of lists in a row group")):
-        offsets = pa.array([0, entries], pa.int32())
-        column = pa.ListArray.from_arrays(offsets, pa.nulls(entries, pa.int8()))
-        pq.write_table(pa.table({"text": column}), path, compression="zstd")
-        assert path.stat().st_size < 2_000
-        with pytest.raises(InputError, match=why):
-            list(parquet_rows.parquet_rows(path))
+    rows = [
+        {
+            "flat": f"text {at}",
+            "tags": None if at % 7 == 0 else [f"tag {at % 5}", None, f"only {at}"][: at % 4],
+            "acl": {"users": [f"user {at}"], "roles": None},
+            "map": [(f"key {at}", f"value {at}")],
+        }
+        for at in range(9_000)
+    ]
+    kinds = {"flat": pa.string(), "tags": pa.list_(pa.string()), "map": pa.map_(pa.string(), pa.string()),
+             "acl": pa.struct([("users", pa.list_(pa.string())), ("roles", pa.list_(pa.string()))])}  # fmt: skip
+    pq.write_table(
+        pa.Table.from_pylist(rows, pa.schema(kinds)), path, row_group_size=5_000, dictionary_pagesize_limit=1_000,
+        data_page_size=2_000,
+    )  # fmt: skip
+    wanted = [
+        {**one, "acl": {"users": one["acl"]["users"]}, "map": [list(pair) for pair in one["map"]]}  # type: ignore[index, attr-defined]
+        for one in rows
+    ]
+    assert [row.values for row in parquet_rows.parquet_rows(path)] == wanted
+
+
+def test_a_row_group_of_many_texts_takes_time_by_its_rows(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    took = []
+    for rows in (20_000, 160_000):
+        path = tmp_path / f"{rows}.parquet"
+        pq.write_table(pa.table({"text": [f"text {at} " * 12 for at in range(rows)]}), path)
+        begun = time.process_time()
+        assert sum(1 for _ in parquet_rows.parquet_rows(path)) == rows
+        took.append(time.process_time() - begun)
+    assert took[1] / took[0] < 16, "8 times the rows; by the square it would be near 64"
