@@ -21,18 +21,21 @@ from ragassay.records.base import Digest
 from ragassay.records.case import CaseLine
 from ragassay.records.policy import Policy
 from ragassay.records.text import instant
+from ragassay.run.contract import Reply, Request
+from ragassay.run.pace import Conditions
 from ragassay.run.systems.pipeline.parts import make_embedder, make_reranker
 from ragassay.run.systems.pipeline.settings import pipeline_settings
 from ragassay.run.systems.pipeline.settings_lists import RerankMaxSim
 from ragassay.run.systems.pipeline.vectors import VectorCache
 from ragassay.store import Store
-from ragassay.trials.faults import WHERE, Site, ground
+from ragassay.trials.faults import WHERE, SilentSystem, Site, ground
+from ragassay.trials.faults.chance import place
 
 AS_OF = "2026-06-01"
 SETS = {"clapnq": {"size": 80, "overlap": 20}, "musique": {"size": 200, "overlap": 40}}
 OTHERS = 3
 """Every third question is one of the others, on which strengths are fixed."""
-TOP_K, FUSED, CANDIDATES, READ = 20, 30, 30, 10
+TOP_K, FUSED, CANDIDATES, READ = 20, 20, 20, 10
 HYBRID: dict[str, Any] = {
     "name": "hybrid",
     "retrievers": [
@@ -51,8 +54,6 @@ MEASURES = (
     "recall(rel=2)@20", "ndcg@5", "survival", "duplicate_rate", "overlap_ratio", "stale_in_context", "false_refusal",
     "unsupported_answer", "error_rate",
 )  # fmt: skip
-CHUNKS = 5
-"""The other questions in so many parts; each seed is tried on one of them."""
 
 
 class World(NamedTuple):
@@ -62,7 +63,7 @@ class World(NamedTuple):
     store: Store
     frozen: Frozen
     lines: dict[str, list[CaseLine]]
-    """`other`, its parts `other-0` and so on, and `gate`."""
+    """`other` and `gate`."""
     built: dict[str, Built]
     sites: dict[str, Site]
     """`hybrid`, and `rerank` with a reranker."""
@@ -82,7 +83,6 @@ def world(name: str, folder: Path, policy: Policy, most: int | None = None) -> W
     parts = {"other": lines[::OTHERS], "gate": [one for place, one in enumerate(lines) if place % OTHERS]}
     if most is not None:
         parts = {key: one[:: max(1, len(one) // most)][:most] for key, one in parts.items()}
-    parts |= {f"other-{number}": parts["other"][number::CHUNKS] for number in range(CHUNKS)}
     frozen = freeze_corpus(workspace.store, ground(read), name=name, chunker="tokens", **SETS[name])
     built = {key: _built(workspace.store, frozen, one, f"{name}-{key}") for key, one in parts.items()}
     return World(name, workspace.store, frozen, parts, built, _sites(frozen, name, folder), policy)
@@ -150,9 +150,25 @@ def scores_of(
         built = _built(world.store, cut, world.lines[part], f"{world.name}-{part}")
     system = made()
     plan = Plan(
-        as_of=AS_OF, name=spelled, top_k=TOP_K, max_error_rate=0.0, concurrency=1, timeout_s=120.0, measures=MEASURES,
+        as_of=AS_OF, name=spelled, top_k=TOP_K, max_error_rate=0.0, concurrency=1, timeout_s=600.0, measures=MEASURES,
         policy=world.policy,
     )  # fmt: skip
     sealed = seal(world.store, plan, cut, built, system.identity)
     _, digest = asyncio.run(perform(world.store, plan, sealed, system))
     return measure(world.store, digest, sealed.protocol.scoring, name=spelled)
+
+
+class BySeed:
+    """The same fault at several seeds: each question meets one of them."""
+
+    def __init__(self, systems: Sequence[SilentSystem]) -> None:
+        self.identity, self._systems = systems[0].identity, systems
+
+    def attach(self, conditions: Conditions) -> None:
+        """Hand them on."""
+        for one in self._systems:
+            one.attach(conditions)
+
+    async def ask(self, request: Request) -> Reply:
+        """By the question's id."""
+        return await self._systems[int(place(0, request.query_id) * len(self._systems))].ask(request)

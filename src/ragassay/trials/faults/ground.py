@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -49,9 +49,12 @@ def ground(documents: Iterable[Document], *, share: float = _HALF, seed: int = 0
     return made
 
 
-def opened(documents: Iterable[Document]) -> list[Document]:
-    """The documents as one reads them who overlooks that the older versions ended."""
-    return [replace(one, valid_until=None) if one.version == OLDER else one for one in documents]
+def opened(documents: Iterable[Document], names: Collection[str]) -> list[Document]:
+    """The documents as one reads them who overlooks that the older versions of some, by their base, have ended."""
+    return [
+        replace(one, valid_until=None) if one.version == OLDER and base(one.document_id) in names else one
+        for one in documents
+    ]
 
 
 def base(document_id: str) -> str:

@@ -28,14 +28,18 @@ class Extra(NamedTuple):
     passage: Passage
     document_id: str
     told: Told
+    like: int | None
+    """Number of the sealed passage that has the same words."""
 
 
 class Holding(NamedTuple):
-    """Which of all passages (the sealed ones first, then the extra ones) a faulty index holds, arm by arm."""
+    """What a faulty index holds: numbers of passages (the sealed ones first, then the extra ones), arm by arm."""
 
     lexical: list[int] | None
     """None: what was sealed."""
     vector: list[int]
+    opened: frozenset[str]
+    """Documents whose older version is found as if it held; of every other document it is held and not found."""
 
 
 Extras = Callable[[Sequence[Document], Sequence[Passage], Mapping[str, int]], Iterator[Extra]]
@@ -57,21 +61,20 @@ class IndexFault(NamedTuple):
 def holding(
     fault: IndexFault, passages: Sequence[Passage], extras: Sequence[Extra], seed: int, strength: float
 ) -> Holding:
-    """The numbers of the passages that are searched; those of older versions only where they were let in."""
+    """What is searched. At strength 0 it is what was sealed."""
     hit = {key: struck(seed, key, strength) for key in {document_of(one) for one in passages}}
-    gone = {key for key in hit if fault.half and place(seed, f"{key} is new") < _HALF}
+    opened = frozenset(
+        key
+        for key, own in hit.items()
+        if own and fault.older and not (fault.half and place(seed, f"{key} is new") < _HALF)
+    )
     held = []
     for number, one in enumerate(passages):
         key = document_of(one)
-        old = is_older(one)
-        if old:
-            wanted = fault.older and hit[key] and key not in gone
-        else:
-            wanted = not (fault.instead and hit[key])
-        held += [number] if wanted else []
-    for number, extra in enumerate(extras, len(passages)):
-        held += [number] if hit[extra.document_id] else []
-    return Holding(None if fault.vector_only else held, held)
+        if not (hit[key] and fault.instead) or (is_older(one) and key in opened):
+            held.append(number)
+    held += [number for number, one in enumerate(extras, len(passages)) if hit[one.document_id]]
+    return Holding(None if fault.vector_only else held, held, opened)
 
 
 def document_of(passage: Passage) -> str:
@@ -80,39 +83,39 @@ def document_of(passage: Passage) -> str:
 
 
 def _copies(_documents: Sequence[Document], passages: Sequence[Passage], _cut: Mapping[str, int]) -> Iterator[Extra]:
-    for one in _searched(passages):
+    for like, one in _searched(passages):
         for number in range(COPIES):
             name = f"{one.passage_id}#copy{number}"
-            yield _extra(one, f"copy{number}", one.text, {"id": name, "text": one.text})
+            yield _extra(one, f"copy{number}", one.text, {"id": name, "text": one.text}, like)
 
 
 def _shifted(documents: Sequence[Document], passages: Sequence[Passage], _cut: Mapping[str, int]) -> Iterator[Extra]:
     """Every passage with a place in its document that is off by SHIFT, and without its text."""
     lengths = {one.document_id: len(one.text) for one in documents}  # the same in every version
-    for number, one in enumerate(_searched(passages)):
+    for number, one in _searched(passages):
         span = one.sources[0]
         end = min(span.end + SHIFT, lengths[span.document_id])
         told = {
             "id": f"chunk-{number}", "document_id": span.document_id, "version": span.version,
             "start": min(span.start + SHIFT, end), "end": end,
         }  # fmt: skip
-        yield _extra(one, "shifted", one.text, told)
+        yield _extra(one, "shifted", one.text, told, number)
 
 
 def _apart(documents: Sequence[Document], _passages: Sequence[Passage], cut: Mapping[str, int]) -> Iterator[Extra]:
     """Every document cut at the same size without an overlap."""
     current = [one for one in documents if one.version != OLDER]
     for one in chunk(current, chunker="tokens", size=cut["size"], overlap=0):
-        yield _extra(one, "apart", one.text, {"id": str(one.passage_id), "text": one.text})
+        yield _extra(one, "apart", one.text, {"id": str(one.passage_id), "text": one.text}, None)
 
 
-def _searched(passages: Sequence[Passage]) -> Iterator[Passage]:
-    return (one for one in passages if not is_older(one))
+def _searched(passages: Sequence[Passage]) -> Iterator[tuple[int, Passage]]:
+    return ((number, one) for number, one in enumerate(passages) if not is_older(one))
 
 
-def _extra(one: Passage, why: str, text: str, told: Told) -> Extra:
+def _extra(one: Passage, why: str, text: str, told: Told, like: int | None) -> Extra:
     made = replace(one, passage_id=PassageId(f"{one.passage_id}#{why}"), text=text)
-    return Extra(made, document_of(one), told)
+    return Extra(made, document_of(one), told, like)
 
 
 INDEXES: Mapping[str, IndexFault] = {

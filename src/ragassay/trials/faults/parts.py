@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragassay.records.base import Instant
 from ragassay.records.case import Principal
 from ragassay.records.document import Document, Passage
-from ragassay.run.systems.bm25 import Index, terms
-from ragassay.run.systems.opening import Hit, Hits, Open, Where
+from ragassay.run.systems.bm25 import Index
+from ragassay.run.systems.opening import Hit, Open, Where
 from ragassay.run.systems.pipeline.dense import DenseIndex
 from ragassay.run.systems.pipeline.embedders import Embedder
 from ragassay.run.systems.pipeline.parts import Found, VectorRetriever
@@ -20,27 +20,60 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_terms = lru_cache(maxsize=200_000)(lambda text: tuple(terms(text)))
 OTHER = "; another model of the same size"
 
 
 class PartLexical:
-    """BM25 over some of the passages, which keep their numbers."""
+    """BM25 over some of the passages, with the word statistics of the sealed index.
+
+    `like`: number of a passage that was not sealed -> that of a sealed one with the same words.
+    """
+
+    kind: Literal["lexical"] = "lexical"
+    local = True
+
+    def __init__(
+        self, sealed: Index, documents: Sequence[Document], held: Sequence[int], like: Mapping[int, int]
+    ) -> None:
+        self._shown: dict[int, list[int]] = defaultdict(list)
+        for number in held:
+            self._shown[like.get(number, number)].append(number)
+        self._sealed, self.identity = sealed, sealed.identity
+        self.index = _HeldWords(sealed, documents, list(self._shown))
+
+    def attach(self, conditions: Any) -> None:  # noqa: ARG002  only embedders want them
+        """Build the index."""
+        self._sealed.warm()
+        self.index.__dict__.update({**self._sealed.__dict__, **self.index.__dict__})
+
+    def find(
+        self, query: str, *, top_k: int, principal: Principal | None, as_of: Instant, where: Where | None
+    ) -> Found:
+        """As in `Retriever`."""
+        found = self.index.search(query, top_k=top_k, principal=principal, as_of=as_of, where=where)
+        hits = [Hit(number, one.score) for one in found.hits for number in self._shown[one.number]]
+        return Found(found._replace(hits=sorted(hits, key=lambda one: (-one.score, one.number))[:top_k]))
+
+
+class OtherLexical:
+    """BM25 over some of the passages, with their own word statistics."""
 
     kind: Literal["lexical"] = "lexical"
     local = True
 
     def __init__(self, documents: Sequence[Document], passages: Sequence[Passage], held: Sequence[int]) -> None:
         self._numbers = list(held)
-        self.index = _Words(documents, [passages[one] for one in self._numbers]) if held else None
-        self.identity = "" if self.index is None else self.index.identity
+        self.index = Index(documents, [passages[one] for one in self._numbers])
+        self.identity = self.index.identity
+
+    def attach(self, conditions: Any) -> None:  # noqa: ARG002  only embedders want them
+        """Build the index."""
+        self.index.warm()
 
     def find(
         self, query: str, *, top_k: int, principal: Principal | None, as_of: Instant, where: Where | None
     ) -> Found:
         """As in `Retriever`."""
-        if self.index is None:
-            return Found(Hits([], 0, 0, 0))
         found = self.index.search(query, top_k=top_k, principal=principal, as_of=as_of, where=where)
         return Found(found._replace(hits=[Hit(self._numbers[one.number], one.score) for one in found.hits]))
 
@@ -133,12 +166,22 @@ class OtherModel:
         return found[:, [(one * 7 + half) % self.dimensions for one in range(self.dimensions)]]
 
 
-class _Words(Index):
-    """An index that shares the words of texts with others."""
+class _HeldWords(Index):
+    """An index of words of which only some passages may be found; all else it shares with another one."""
 
-    @cached_property
-    def _words(self) -> list[list[str]]:
-        return [list(_terms(one.text)) for one in self.passages]
+    def __init__(self, index: Index, documents: Sequence[Document], held: Sequence[int]) -> None:
+        import numpy as np
+
+        self.__dict__.update(index.__dict__)
+        self._documents = {(one.document_id, one.version): one for one in documents}
+        self._open = {}
+        self._mask_held = np.zeros(len(index.passages), np.bool_)
+        self._mask_held[list(held)] = True
+
+    def opened(self, principal: Principal | None, as_of: Instant, where: Where | None = None) -> Open:
+        """Those that are held, of what is open."""
+        found = super().opened(principal, as_of, where)
+        return found._replace(mask=found.mask & self._mask_held)
 
 
 class _Held(DenseIndex):

@@ -25,7 +25,7 @@ from ragassay.run.systems.pipeline.vectors import VectorCache
 from ragassay.trials.faults.chance import struck
 from ragassay.trials.faults.ground import OLDER, base, opened
 from ragassay.trials.faults.indexes import COPIES, INDEXES, Extra, IndexFault, Told, holding
-from ragassay.trials.faults.parts import Keeping, OtherModel, PartLexical, PartVector, Reversed, Searched
+from ragassay.trials.faults.parts import Keeping, OtherLexical, OtherModel, PartLexical, PartVector, Reversed, Searched
 
 _KEPT = 3
 _TOKENS = 60
@@ -171,7 +171,7 @@ def _indexed(site: Site, fault: IndexFault, seed: int, strength: float) -> Silen
         site.unions[fault] = _union(site, fault)
     union = site.unions[fault]
     held = holding(fault, site.passages, union.extras, seed, strength)
-    documents = opened(site.documents) if fault.older else site.documents
+    documents = opened(site.documents, held.opened)
     arms: list[Retriever] = []
     for one in site.settings.retrievers:
         if not isinstance(one, Lexical):
@@ -179,12 +179,19 @@ def _indexed(site: Site, fault: IndexFault, seed: int, strength: float) -> Silen
         elif held.lexical is None:
             arms.append(LexicalRetriever(site.index))
         else:
-            arms.append(PartLexical(documents, union.passages, held.lexical))
+            arms.append(_lexical(site, union, documents, held.lexical))
     faulty = PipelineSystem(
         site.documents, union.passages, site.settings, retrievers=arms, index=union.texts, reranker=site.reranker
     )
     told = {str(one.passage.passage_id): one.told for one in union.extras}
     return SilentSystem(site.system(), faulty, seed, strength, told=told)
+
+
+def _lexical(site: Site, union: Union, documents: Sequence[Document], held: Sequence[int]) -> Retriever:
+    like = {number: one.like for number, one in enumerate(union.extras, len(site.passages)) if one.like is not None}
+    if len(like) < len(union.extras):
+        return OtherLexical(documents, union.passages, held)
+    return PartLexical(site.index, documents, held, like)
 
 
 def _union(site: Site, fault: IndexFault) -> Union:
@@ -248,8 +255,8 @@ SILENT: Mapping[str, Callable[[Site], PipelineSystem]] = {
 
 def _stale(documents: Sequence[Document], hit: Callable[[Document], bool]) -> list[Document]:
     """Of struck documents only the older version, as if it held."""
-    kept = [one for one in documents if not hit(one) or one.version == OLDER]
-    return [opened([one])[0] if hit(one) else one for one in kept]
+    names = {base(one.document_id) for one in documents if hit(one)}
+    return opened((one for one in documents if not hit(one) or one.version == OLDER), names)
 
 
 def _copied(documents: Sequence[Document], hit: Callable[[Document], bool]) -> list[Document]:
