@@ -20,6 +20,6 @@ def test_an_answer_or_a_documented_error(name: str, tmp_path: Path) -> None:
     sources = FORMATS[name].write(tmp_path)
     outcomes = [one_input(FORMATS[name], sources, name, 1, number) for number in range(150)]
     assert [said for kind, said in outcomes if kind == "BROKEN"] == []
-    unpacks = {"jsonl", "csv", "beir", "ir_datasets", "trec", "mteb"} & set(name.removesuffix("+gzip").split("-"))
+    unpacks = {"jsonl", "csv", "beir", "ir_datasets", "trec"} & set(name.removesuffix("+gzip").split("-"))
     wanted = {"read", "refused"} if unpacks or not name.endswith("+gzip") else {"refused"}
     assert {kind for kind, _ in outcomes} >= wanted
