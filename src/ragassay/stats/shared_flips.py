@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _BITS = 51
 _EXACT_AT_MOST = 24
+_AT_ONCE = 1 << 22
 
 
 class FlipGroup(NamedTuple):
@@ -40,7 +41,13 @@ class Flips(NamedTuple):
 
 
 def shared_flips(
-    groups: Sequence[FlipGroup], units: int, *, seed: int, flips: int = 10_000, exact_up_to: int = 16, block: int = 512
+    groups: Sequence[FlipGroup],
+    units: int,
+    *,
+    seed: int,
+    flips: int = 10_000,
+    exact_up_to: int = 16,
+    block: int | None = None,
 ) -> list[list[Flips]]:
     """For each column of each group: how often is |sum| under random signs at least as large as it was observed?
 
@@ -50,7 +57,7 @@ def shared_flips(
 
     Args:
         units: how many units there are in all; 0 or more.
-        block: sign patterns at once; the result does not depend on it.
+        block: sign patterns at once, by default so many that they take about 32 MB; the result does not depend on it.
 
     Raises:
         ValueError: a value that is not finite, or shapes that do not fit.
@@ -68,8 +75,9 @@ def shared_flips(
         table.keep([place for place, one in enumerate(own) if one is None])
     left = [table for table in tables if table.whole.shape[1]]
     if left:
-        for low in range(0, flips, block):
-            signs = _flipped(units, low, min(low + block, flips), seed)
+        step = block or min(max(_AT_ONCE // max(units, 1), 16), flips)
+        for low in range(0, flips, step):
+            signs = _flipped(units, low, min(low + step, flips), seed)
             for table in left:
                 table.count(signs)
     floor = 1.0 / (flips + 1)

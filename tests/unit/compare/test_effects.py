@@ -180,7 +180,7 @@ def test_slices_are_corrected_by_what_they_are_looked_at_for(tmp_path: Path) -> 
     assert {each.test.family for own in by.values() for each in own} == {3}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_every_question_is_a_pair_or_is_counted(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Rows in any order, repeats, questions without rows, every status: the five numbers always add up."""

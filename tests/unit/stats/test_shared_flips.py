@@ -37,6 +37,12 @@ def test_units_that_do_not_differ_do_not_count() -> None:
     assert (found.p, found.exact, found.flips) == (pytest.approx(theirs.pvalue), True, 32)
 
 
+def test_right_or_wrong_is_mcnemar() -> None:
+    values = np.concatenate((np.ones(9), -np.ones(3), np.zeros(50)))
+    (found,) = shared_flips([group(values)], 62, seed=0)[0]
+    assert found.p == pytest.approx(stats.binomtest(3, 12).pvalue)
+
+
 def test_nothing_differs() -> None:
     assert shared_flips([group(np.zeros(30))], 30, seed=0)[0] == [(1.0, 1.0, True, 1)]
 
