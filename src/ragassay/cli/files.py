@@ -47,7 +47,7 @@ def writing(where: Path) -> Iterator[None]:
         yield
     except OSError as cause:
         raise UsageError(
-            f"cannot write into {where}: {cause.strerror}", hint="choose a place you may write to with --out"
+            f"cannot write into {where}: {cause.strerror}", hint="name a folder that is there and that you may write to"
         ) from None
 
 

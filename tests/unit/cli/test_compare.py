@@ -136,3 +136,15 @@ def test_what_cannot_be_done_says_why(ask: Any, words: tuple[str, ...], says: st
     assert code == 2
     assert says in err
     assert "Traceback" not in err
+
+
+def test_the_page(ask: Any, tmp_path: Path) -> None:
+    file = tmp_path / "x.html"
+    code, out, err = ask("before", "after", "--html", str(file))
+    assert code == 0, err
+    assert str(file) in err
+    page = file.read_text("utf-8")
+    assert "<h1>after against before</h1>" in page
+    assert "size" in page[page.index('<section id="changes">') : page.index('<section id="steps">')]
+    digest = out.splitlines()[-1].removeprefix("comparison ")
+    assert digest in page

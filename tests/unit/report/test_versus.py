@@ -146,11 +146,11 @@ def test_another_cut_of_the_same_document_is_one_row() -> None:
     (step,) = step_pairs(cases()[0], before, after, library, library)
     rows = [(one.label, one.before, one.after, one.fate) for one in step.rows]
     assert rows == [
-        ("a [0:100] → a [0:60]", 1, 1, "recut"),
+        ("a [0:100] → [0:60]", 1, 1, "recut"),
         ("b [0:50]", 2, 2, "same"),
         ("c [10:20]", None, 3, "new"),
         ("c [0:10]", 3, None, "gone"),
-        ("a [100:200] → a [60:200]", 4, 4, "recut"),
+        ("a [100:200] → [60:200]", 4, 4, "recut"),
     ]
     assert not step.same
 

@@ -64,7 +64,7 @@ def _step_pair(case: Case, old: Column | None, new: Column | None, library: Libr
         name, holds = label(item), _holds(item, case, library, other)
         fate: Fate = "new" if was is None else "gone" if now is None else "same" if was == now else "moved"
         if (again := other_cut.get(key)) is not None:
-            name, now, fate = f"{name} → {label(again)}", ranks[1][again.identity], "recut"
+            name, now, fate = _to(item, again), ranks[1][again.identity], "recut"
             holds = holds or _holds(again, case, library, other)
         rows.append(Row(fate=fate, label=name, before=was, after=now, holds=holds))
     rows.sort(key=lambda one: (min(one.before or 10**9, one.after or 10**9), one.after or 10**9, one.label))
@@ -99,6 +99,14 @@ def _recut(old: Column | None, new: Column | None) -> dict[tuple[object, ...], I
                 left.remove(again)
                 found[key] = again
     return found
+
+
+def _to(item: Item, again: Item) -> str:
+    """`a [0:9] → [3:9]`; the whole label of the other where it does not begin with the same document."""
+    document, told = item.sources[0].document_id, label(again)
+    return (
+        f"{label(item)} → {told.removeprefix(document).strip() or told if told.startswith(f'{document} [') else told}"
+    )
 
 
 def _share(one: Item, other: Item) -> bool:
