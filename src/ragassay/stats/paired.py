@@ -99,7 +99,7 @@ def _tango_end(up: int, down: int, n: int, z: float) -> float:
             return inside
         linear = -(up + down) + (2 * n - up + down) * middle
         inner = linear * linear + 8 * n * down * middle * (1 - middle)
-        q = max((math.sqrt(max(inner, 0.0)) - linear) / (4 * n), -middle, 0.0)
+        q = (math.sqrt(max(inner, 0.0)) - linear) / (4 * n)
         if ((up - down) / n - middle) ** 2 * n <= z * z * (2 * q + middle * (1 - middle)):
             inside = middle
         else:

@@ -202,6 +202,12 @@ def test_what_is_refused(change: dict[str, object], told: str) -> None:
         lower_bound(**{**given_, **change})  # type: ignore[arg-type]
 
 
+def test_a_value_may_lie_outside_by_rounding_alone() -> None:
+    assert lower_bound([0.1 + 0.2 + 0.7 + 1e-12, 0.5], UNIT, 0.05) == lower_bound([1.0, 0.5], UNIT, 0.05)
+    with pytest.raises(ValueError, match="whole range"):
+        lower_bound([1.000001, 0.5], UNIT, 0.05)
+
+
 def test_a_table_has_two_dimensions() -> None:
     with pytest.raises(ValueError, match="rows"):
         lower_bounds([0.5], UNIT, 0.05)
