@@ -36,6 +36,7 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))  # not this user's
     for name in ("NO_COLOR", "FORCE_COLOR", "RAGASSAY_STORE", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)

@@ -120,7 +120,7 @@ def seal(store: Store, plan: Plan, frozen: Frozen, built: Built, identity: Syste
         redaction=plan.redaction.digest,
         resolution=ragassay.corpus.rule(plan.alignment),
     )
-    return ragassay.seal.freeze(
+    sealed = ragassay.seal.freeze(
         store,
         name=plan.name,
         subject=subject,
@@ -133,6 +133,8 @@ def seal(store: Store, plan: Plan, frozen: Frozen, built: Built, identity: Syste
         },
         redaction=plan.redaction,
     )
+    store.ledger.record("sealed", {"protocol": sealed.digest}, SYSTEM_CLOCK.now())
+    return sealed
 
 
 def scoring_of(plan: Plan, built: Built) -> Scoring:
@@ -177,8 +179,9 @@ async def perform(
     resume: bool = True,
     reuse: bool = True,
 ) -> tuple[Any, Digest]:
-    """Ask every question of a sealed protocol; the Run and its digest, ref `run/NAME`."""
-    return await ragassay.run.execute(
+    """Ask every question of a sealed protocol; the Run and its digest, ref `run/NAME`; the ledger says when."""
+    store.ledger.record("began", {"protocol": sealed.digest}, SYSTEM_CLOCK.now())
+    run, digest = await ragassay.run.execute(
         store,
         sealed.digest,
         system,
@@ -191,6 +194,8 @@ async def perform(
         reuse=reuse,
         redaction=plan.redaction,
     )
+    store.ledger.record("ran", {"run": digest, "protocol": sealed.digest}, SYSTEM_CLOCK.now())
+    return run, digest
 
 
 def measure(store: Store, run: Digest, scoring: Digest, *, name: str) -> Digest:
@@ -198,6 +203,7 @@ def measure(store: Store, run: Digest, scoring: Digest, *, name: str) -> Digest:
     _, digest = ragassay.score.table(store, run, scoring)
     store.set_ref(f"past/{digest[7:23]}", digest, kind="scores")  # stays in the list when another run takes the name
     store.set_ref(f"scores/{name}", digest, kind="scores")
+    store.ledger.record("scored", {"scores": digest, "run": run}, SYSTEM_CLOCK.now())
     return digest
 
 

@@ -13,6 +13,7 @@
     ├── CeilingError            3   a ceiling on calls, tokens or cost is reached; what was finished is kept and scored
     ├── IntegrityError          5   stored bytes are not what their digest says
     │   ├── MixedRunError       5   a run that was resumed does not match what it began with
+    │   ├── AbsentError         5   an object is not there on purpose: erased, or left out of a public file
     │   ├── FormError           5   a bundle or a statement in it is not in its one canonical form, or says nothing
     │   ├── SignatureError      5   a signature is not over these bytes
     │   ├── UntrustedKeyError   5   nobody whom the trust policy names, or not for this, or not at that time
@@ -139,6 +140,10 @@ class IntegrityError(RagassayError):
 
 class MixedRunError(IntegrityError):
     """A run that was resumed does not match what it began with."""
+
+
+class AbsentError(IntegrityError):
+    """An object is not there on purpose: it was erased, or left out of a public file of evidence."""
 
 
 class FormError(IntegrityError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from keyword import iskeyword
 from typing import TYPE_CHECKING
 
 from ragassay.errors import ExitCode, RagassayError
@@ -24,11 +25,17 @@ COMMANDS: dict[str, str] = {
     "report": "Write the scorecard as HTML, JSON and Markdown.",
     "compare": "Compare runs question by question: what moved, by how much, how surely, at which step.",
     "diff": "Say what changed between two runs: artefacts, steps, and which facts are lost since.",
-    "export": "Write the rows of a score table as CSV or Parquet.",
+    "export": "Write all evidence of a run as one file, or the rows of a score table as CSV or Parquet.",
+    "import": "Make a store of a file of evidence that `export` wrote.",
+    "keys": "Make keys to sign with, and a trust policy that says whose signatures count.",
+    "sign": "Sign a protocol before its run, the numbers of a run, or a decision.",
+    "verify": "Check bytes, ledger and signatures behind a run.",
+    "audit": "Make every number and verdict behind a run again, and say where one differs.",
+    "explain": "Walk back from a question's verdict to the documents, with every digest.",
     "runs": "List the runs of the store, tag them, and follow a measure over them.",
     "measures": "Print the glossary of measures.",
     "measure": "TREC qrels and runs to numbers, without a store.",
-    "store": "Look into the store; `store check` re-hashes all of it.",
+    "store": "Look into the store; `store check` re-hashes all of it, `store erase` leaves a tombstone.",
     "schema": "Print the JSON Schema of a record, of the settings, or of the system contract.",
     "doctor": "Say what this installation can and cannot do here.",
     "demo": "Several hundred real questions to a sealed run and an HTML scorecard.",
@@ -53,10 +60,16 @@ GROUPS: dict[str, dict[str, str]] = {
         "untag": "Take a tag off a run.",
         "trend": "A measure over the runs; never joined across another benchmark, corpus or scoring.",
     },
+    "keys": {
+        "new": "Make an Ed25519 pair.",
+        "show": "Print the id of a public key.",
+        "trust": "Write a trust policy over public keys to start from.",
+    },
     "store": {
         "check": "Name each damaged, missing or foreign object; exit 5 if there is any. Deletes nothing.",
         "refs": "List the names in the store and what they stand for.",
         "show": "Print one object: a record as JSON, a table as JSON lines, anything else as its bytes.",
+        "erase": "Take one object away for good and leave a tombstone.",
     },
 }
 """Commands with verbs of their own, one sentence each."""
@@ -81,7 +94,8 @@ def build_app() -> App:
     )
     for name, sentence in COMMANDS.items():
         if name not in GROUPS:
-            app.command(f"ragassay.cli.{name}:{name}", name=name, help=sentence)
+            module = f"{name}_" if iskeyword(name) else name
+            app.command(f"ragassay.cli.{module}:{module}", name=name, help=sentence)
             continue
         group = App(name=name, help=sentence, help_format="plaintext")
         for verb, does in GROUPS[name].items():

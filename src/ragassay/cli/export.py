@@ -1,4 +1,4 @@
-"""`ragassay export`: the rows of a score table as CSV or Parquet. Adds no number to them."""
+"""`ragassay export`: all evidence of a run as one file, or the rows of a score table as CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -23,21 +23,27 @@ def export(
     *,
     scores: str = "latest",
     table: Literal["observations", "estimates", "fates"] = "observations",
+    public: bool = False,
     config: Path = Path(FILE_NAME),
     store: Path | None = None,
     json: bool = False,
 ) -> None:
-    """Write the rows of a score table as CSV or Parquet. `docs/tables.md` says what the columns mean.
+    """Write all evidence of a run as one file (.zip), or the rows of its score table (.csv, .parquet).
+
+    `docs/evidence.md` says what is in the file of evidence, and `docs/tables.md` what the columns mean.
 
     Parameters
     ----------
     out
-        The files to write; the ending chooses the form: .csv or .parquet (which needs `ragassay[parquet]`).
+        The files to write; the ending chooses the form: .zip, .csv, or .parquet (which needs `ragassay[parquet]`).
     scores
         Which score table: the name of its run, a digest, its beginning, or `latest`.
     table
         observations: a row a question, measure and step; estimates: a row a measure, class and slice; fates: a row a
         fact of a question.
+    public
+        With .zip: digests and scores only, without texts of documents, questions and answers. What was left out is
+        named in the file by its digest.
     config
         The settings file.
     store
@@ -46,13 +52,18 @@ def export(
         What was written, as JSON on standard output.
     """
     for path in out:
-        if path.suffix not in (".csv", ".parquet"):
-            raise UsageError(f"{path} ends neither with .csv nor with .parquet", hint="for example observations.csv")
+        if path.suffix not in (".zip", ".csv", ".parquet"):
+            raise UsageError(f"{path} does not end with .zip, .csv or .parquet", hint="for example observations.csv")
+        if public and path.suffix != ".zip":
+            raise UsageError("--public is about evidence; a table has the ids of questions", hint="name a .zip file")
     opened = open_store(config, store)
     score_unscored(opened, scores)
     digest = opened.resolve(scores, kind_prefix="scores")
     for path in out:
         with writing(path):
+            if path.suffix == ".zip":
+                _write_evidence(opened, opened.get_record(ScoreTable, digest).run_record, path, public=public)
+                continue
             _write(rows_of(opened, digest, table), path)
     if json:
         talk.data_json({"scores": digest, "table": table, "files": [str(path) for path in out]})
@@ -71,6 +82,20 @@ def rows_of(store: Store, scores: Digest, name: tables.Name) -> tables.Table:
         return tables.fates(store.get_lines(FactFate, found.fates))
     both = (found.observations, found.runtime)
     return tables.observations(one for digest in both for one in store.get_lines(Observation, digest))
+
+
+def _write_evidence(store: Store, run: Digest, path: Path, *, public: bool) -> None:
+    from ragassay.audit.archive import export as export_run
+    from ragassay.audit.page import evidence_page
+    from ragassay.version import VERSION
+
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("wb") as file:
+            export_run(store, run, file, page=evidence_page(store, run, VERSION), version=VERSION, public=public)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _write(table: tables.Table, path: Path) -> None:

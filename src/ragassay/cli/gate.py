@@ -141,6 +141,8 @@ def _decide(
         names=(_name(store, candidate, named["candidate"]), _name(store, baseline, named["baseline"])),
     )
     store.set_ref(f"decision/{_ref(made.decision.candidate.name)}", made.digest, kind="decision")
+    about = {"decision": made.digest, "scores": candidate, "policy": digest}
+    store.ledger.record("decided", about, SYSTEM_CLOCK.now())
     return made
 
 

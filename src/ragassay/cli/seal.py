@@ -9,7 +9,9 @@ import msgspec
 import ragassay.seal
 from ragassay.cli import talk
 from ragassay.cli.settings import FILE_NAME
+from ragassay.cli.sign import sign_about
 from ragassay.cli.workspace import get_ready, open_store, open_workspace
+from ragassay.errors import UsageError
 from ragassay.records.protocol import Protocol
 
 
@@ -18,6 +20,7 @@ def seal(
     *,
     check: bool = False,
     name: str | None = None,
+    sign: Path | None = None,
     config: Path = Path(FILE_NAME),
     store: Path | None = None,
     json: bool = False,
@@ -32,6 +35,8 @@ def seal(
         Freeze nothing; re-hash everything that a protocol reaches. Exit 5 if a byte has changed.
     name
         Name of the protocol (and of the run that follows it) instead of the one in the settings.
+    sign
+        Sign the protocol with this private key, before the run: a pre-registration (`ragassay keys new` makes one).
     config
         The settings file.
     store
@@ -39,6 +44,9 @@ def seal(
     json
         Data as JSON on standard output.
     """
+    bundle = None
+    if check and sign is not None:
+        raise UsageError("--check changes nothing, --sign does", hint="one of the two")
     if check:
         opened = open_store(config, store)
         digest = opened.resolve(protocol or "latest", kind_prefix="protocol")
@@ -46,12 +54,15 @@ def seal(
         record = opened.get_record(Protocol, digest)
         next_step = "ragassay run"
     else:
-        sealed = get_ready(open_workspace(config, store), name).sealed
+        workspace = open_workspace(config, store)
+        sealed = get_ready(workspace, name).sealed
         digest, record = sealed.digest, sealed.protocol
+        if sign is not None:
+            bundle = sign_about(workspace.store, "pre-registration", digest, sign)
         next_step = f"ragassay run --name {name}" if name else "ragassay run"
     fields = msgspec.to_builtins(record)
     if json:
-        talk.data_json({"protocol": digest, "checked": check, **fields})
+        talk.data_json({"protocol": digest, "checked": check, "bundle": bundle, **fields})
     else:
         talk.data(f"protocol {digest}{'  every byte is as it was sealed' if check else ''}")
         for layer in ("subject", "scoring", "policy"):
@@ -59,4 +70,6 @@ def seal(
         for stated in ("corpus_hash", "retriever_version", "prompt_hash", "judge_model"):
             value = fields[stated]
             talk.data(f"  {stated:18} {value.get('value') or 'none: ' + value['absent']}")
+        if bundle is not None:
+            talk.data(f"  {'signed':18} {bundle}")
     talk.then(next_step, config, store)

@@ -1,4 +1,4 @@
-"""`ragassay store`: re-hash everything, list names, print one object."""
+"""`ragassay store`: re-hash everything, list names, print one object, erase one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ def check(
             f"{many(found.blobs, 'object')}, {many(found.bytes, 'byte')}, {many(found.refs, 'name')}, "
             f"checked {found.level}"
         )
-        for what, findings in {"damaged": found.damaged, "missing": found.missing, "foreign": found.foreign}.items():
+        kinds = {
+            "damaged": found.damaged, "missing": found.missing, "foreign": found.foreign, "on purpose": found.absent,
+        }  # fmt: skip
+        for what, findings in kinds.items():
             for one in findings:
                 named = f" (named by {', '.join(one.named_by)})" if one.named_by else ""
                 talk.data(talk.plain(f"{what}: {one.object}: {one.detail}{named}"))
@@ -113,3 +116,54 @@ def show(name: str, *, config: Path = Path(FILE_NAME), store: Path | None = None
             talk.data(talk.plain(data.decode("utf-8", "replace")))
         else:
             sys.stdout.buffer.write(data)
+
+
+def erase(
+    digest: str,
+    *,
+    by: str,
+    reason: str,
+    key: Path | None = None,
+    config: Path = Path(FILE_NAME),
+    store: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Take one object away for good and leave a tombstone: from then on it counts as erased, not as broken.
+
+    What stands on it, a score for example, keeps its digest and can no longer be made again. There is no way back.
+
+    Parameters
+    ----------
+    digest
+        Which object: the whole digest.
+    by
+        Who erases it.
+    reason
+        Why.
+    key
+        Sign the tombstone with this private key.
+    config
+        The settings file.
+    store
+        The store's folder, instead of the one in the settings.
+    json
+        Data as JSON on standard output.
+    """
+    from ragassay.cli.sign import sign_about
+    from ragassay.records.base import Digest
+    from ragassay.records.canonical import is_digest
+    from ragassay.run.clock import SYSTEM_CLOCK
+    from ragassay.store.absence import erase as erase_object
+
+    if not is_digest(digest):
+        raise StoreError(
+            f"{digest!r} is no whole digest", hint="sha256: and 64 hexadecimal digits; there is no way back"
+        )
+    opened = open_store(config, store)
+    tombstone = erase_object(opened, Digest(digest), by=by, reason=reason, at=SYSTEM_CLOCK.now())
+    bundle = None if key is None else sign_about(opened, "erasure", tombstone, key)
+    if json:
+        talk.data_json({"erased": digest, "tombstone": tombstone, "bundle": bundle})
+    else:
+        talk.data(f"erased {digest}\ntombstone {tombstone}" + (f"\nbundle {bundle}" if bundle else ""))
+    talk.then("ragassay store check", config, store)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -52,14 +53,24 @@ def open_workspace(config: Path, store: Path | None = None, *, unwritten: bool =
     settings = read_settings(config)
     folder = config.parent
     path = store or folder / settings.store.path
-    return Workspace(settings, folder, Unwritten.over(path) if unwritten else Store.open(path, create=True), config)
+    opened = Unwritten.over(path) if unwritten else Store.open(path, create=True, witness=state_folder())
+    return Workspace(settings, folder, opened, config)
 
 
 def open_store(config: Path, store: Path | None) -> Store:
     """The store alone, which must be there."""
     if store is None:
         store = config.parent / read_settings(config).store.path
-    return Store.open(store)
+    return Store.open(store, witness=state_folder())
+
+
+def state_folder() -> Path | None:
+    """Where this user's programs keep state: the witness of a store's ledger is there. None without a home."""
+    said = os.environ.get("XDG_STATE_HOME", "")
+    try:
+        return (Path(said) if said else Path.home() / ".local" / "state") / "ragassay"
+    except RuntimeError:
+        return None
 
 
 def corpus_of(workspace: Workspace) -> Frozen:

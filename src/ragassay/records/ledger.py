@@ -1,4 +1,4 @@
-"""What was done with a store, in order: one line an act, each naming the digest of the line before. Orders nothing."""
+"""What was done with a store, line by line, and what is gone from it on purpose. Orders and removes nothing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from msgspec import Meta
 from ragassay.records.base import Digest, Instant, Record, require
 from ragassay.records.document import Count, Name
 
-Act = Literal[
-    "founded", "sealed", "signed", "began", "ran", "scored", "looked", "decided", "superseded", "erased", "exported"
-]
+Act = Literal["founded", "sealed", "signed", "began", "ran", "scored", "looked", "decided", "superseded", "erased"]
 """founded: the ledger was begun. began: the first question of a protocol was about to be asked. looked: the release
 split was about to be scored. The others say what is in the store since."""
 
@@ -37,3 +35,22 @@ class Entry(Record, frozen=True, kw_only=True):
         require((self.number == 0) == (self.previous is None), "every entry but the first names the one before")
         require((self.number == 0) == (self.nonce is not None), "the first entry, and only that one, has a nonce")
         require(self.number == 0 or bool(self.objects), "an act is about something: objects is empty")
+
+
+class Absence(Record, frozen=True, kw_only=True):
+    """Objects that are named and not stored, on purpose: a tombstone."""
+
+    why: Literal["erased", "left_out"]
+    """left_out: of a public file of evidence, from which this store was made."""
+    objects: tuple[Digest, ...]
+    at: Instant | None = None
+    by: Name | None = None
+    reason: Annotated[str, Meta(min_length=1, max_length=10_000)] | None = None
+
+    def __post_init__(self) -> None:
+        require(bool(self.objects), "objects is empty: nothing is gone")
+        told = (self.at, self.by, self.reason)
+        require(
+            (self.why == "erased") == all(one is not None for one in told), "erased, and only that, says who and why"
+        )
+        require(self.by is None or bool(self.by.strip()), "by is blank: an erasure has an author")

@@ -13,6 +13,7 @@ from ragassay.records.decision import Decision, QuestionVerdict, Review
 from ragassay.records.document import Corpus, CorpusEntry, Document, Passage, Segmentation, SkippedLine
 from ragassay.records.experiment import Experiment
 from ragassay.records.judgement import AnswerClaims, Calibration, JudgeIdentity, Judgement, JudgementSet, JudgeWork
+from ragassay.records.ledger import Absence, Entry
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
 from ragassay.records.score import Estimate, FactFate, Observation, ScoreTable, SurvivalRow
 from ragassay.records.shape import SAFE_INTEGER, fields_of
@@ -22,7 +23,7 @@ from ragassay.records.trace import Measurements, Trace, TraceContent
 RECORDS: dict[str, type[Record]] = {
     kind.__name__.lower(): kind
     for kind in (
-        Comparison, Decision, Effect, Move, NewLoss, QuestionVerdict, Review,
+        Absence, Comparison, Decision, Effect, Entry, Move, NewLoss, QuestionVerdict, Review,
         AnswerClaims, Benchmark, Calibration, Case, CaseLine, Corpus, CorpusEntry, Document, Envelope, Estimate,
         Experiment, FactFate, JudgeIdentity, Judgement, JudgementSet, JudgeWork, Measurements, Observation, Passage,
         Policy, Protocol, Run, Scoring, ScoreTable, Segmentation, SkippedLine, Subject, SurvivalRow, Trace,

@@ -11,15 +11,21 @@ from ragassay.records.canonical import canonical_bytes
 from ragassay.records.ledger import Entry
 from ragassay.seal import bundle as bundles
 from ragassay.seal.keys import Signer
-from ragassay.seal.statements import Kind, check_statement, numbers, preregistration, read_statement, verdict
+from ragassay.seal.statements import Kind, check_statement, erasure, numbers, preregistration, read_statement, verdict
 from ragassay.seal.trust import Trust
 from ragassay.store import Store
 
 PREFIX = "bundle"
-ROLES: dict[Kind, str] = {"pre-registration": "protocol", "verdict": "decision", "numbers": "scores"}
+ROLES: dict[Kind, str] = {
+    "pre-registration": "protocol",
+    "verdict": "decision",
+    "numbers": "scores",
+    "erasure": "absence",
+}
 """Kind -> the subject that it is about."""
 MAKERS: dict[Kind, Callable[[Store, Digest], dict[str, Any]]] = {
     "pre-registration": preregistration, "verdict": verdict, "numbers": numbers,
+    "erasure": erasure,
 }  # fmt: skip
 
 

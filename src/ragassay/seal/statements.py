@@ -3,6 +3,7 @@
 * pre-registration: this protocol, with all that it freezes, is what will be followed. Signed before the run.
 * verdict: these artefacts, under this configuration, passed, failed, or neither (`test-result/v0.1`).
 * numbers: this run's estimates, by measure and class.
+* erasure: these objects were taken away, by whom and why.
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ from ragassay.errors import FormError, PredicateError, RecordError, SubjectError
 from ragassay.records.base import Digest
 from ragassay.records.canonical import canonical_bytes, digest_of, is_digest, load_json
 from ragassay.records.decision import Decision
+from ragassay.records.ledger import Absence
 from ragassay.records.protocol import Protocol, Run, Subject
 from ragassay.records.score import Estimate, ScoreTable
 from ragassay.store import Store
 
-Kind = Literal["pre-registration", "verdict", "numbers"]
+Kind = Literal["pre-registration", "verdict", "numbers", "erasure"]
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATES: dict[Kind, str] = {
     "pre-registration": "urn:ragassay:pre-registration:v0.1",
     "verdict": "https://in-toto.io/attestation/test-result/v0.1",
     "numbers": "urn:ragassay:evaluation-run:v0.1",
+    "erasure": "urn:ragassay:erasure:v0.1",
 }
 """Kind -> predicate type."""
 OUTCOMES = {"pass": "PASSED", "fail": "FAILED", "review": "WARNED", "inconclusive": "WARNED"}
@@ -101,6 +104,13 @@ def numbers(store: Store, scores_digest: Digest) -> dict[str, Any]:
         {"run": table.run_record, "scores": scores_digest, "protocol": run.protocol},
         {"scoring": table.scoring.removeprefix("sha256:"), "estimates": _plain(rows)},
     )
+
+
+def erasure(store: Store, absence_digest: Digest) -> dict[str, Any]:
+    """The statement of a tombstone."""
+    absence = store.get_record(Absence, absence_digest)
+    named = {"absence": absence_digest, **{f"object {n}": one for n, one in enumerate(absence.objects, 1)}}
+    return _statement("erasure", named, {"at": absence.at, "by": absence.by, "reason": absence.reason})
 
 
 def _plain(rows: Iterable[Estimate]) -> list[Any]:

@@ -14,6 +14,7 @@ from ragassay.records.base import Record
 from ragassay.records.canonical import parse
 from ragassay.records.text import many
 from ragassay.store import durable, lines
+from ragassay.store.absence import absence_of, absent
 from ragassay.store.blobs import BLOBS, TEMPORARY, hash_file
 from ragassay.store.index import read_index, write_index
 from ragassay.store.ledger import LEDGER
@@ -35,7 +36,7 @@ _RECORDS_AT_MOST = 64 * 1024 * 1024
 class Finding:
     """One object that is not what it should be."""
 
-    problem: Literal["damaged", "missing", "foreign"]
+    problem: Literal["damaged", "missing", "foreign", "absent"]
     object: str
     """A digest, the name of a ref, or a path relative to the store."""
     detail: str
@@ -59,6 +60,8 @@ class CheckReport:
     unreferenced: int | None
     """Blobs that no ref leads to; counted at level deep only (None: not counted)."""
     index: Literal["current", "updated", "rebuilt", "not writable"]
+    absent: tuple[Finding, ...] = ()
+    """Named and gone on purpose: erased, or left out of a public file. Nothing is wrong with that."""
 
     @property
     def ok(self) -> bool:
@@ -68,7 +71,7 @@ class CheckReport:
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, every key present (`unreferenced` only where it was counted)."""
         found = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
-        for key in ("damaged", "missing", "foreign"):
+        for key in ("damaged", "missing", "foreign", "absent"):
             found[key] = [{**one, "named_by": list(one["named_by"])} for one in found[key]]
         if self.unreferenced is None:
             del found["unreferenced"]
@@ -108,7 +111,11 @@ class _Look:
         self.index_state: Literal["current", "updated", "rebuilt", "not writable"] = "current"
 
     def note(
-        self, problem: Literal["damaged", "missing", "foreign"], what: str, detail: str, named_by: tuple[str, ...] = ()
+        self,
+        problem: Literal["damaged", "missing", "foreign", "absent"],
+        what: str,
+        detail: str,
+        named_by: tuple[str, ...] = (),
     ) -> None:
         """Keep a finding; a second one on the same object adds who names it."""
         known = self.found.get((problem, what))
@@ -142,7 +149,7 @@ class _Look:
         """What was here at an earlier check and is gone; then the index as it is now."""
         before = self.before
         for digest in (before or {}).keys() - self.sizes.keys():
-            if ("missing", digest) not in self.found:
+            if not {("missing", digest), ("absent", digest)} & self.found.keys():
                 detail = f"it was here at an earlier check; if it was taken away on purpose, delete {INDEX}"
                 self.note("missing", digest, detail, ("index",))
         damaged = {what for problem, what in self.found if problem == "damaged"}
@@ -208,7 +215,9 @@ class _Look:
             if link.digest not in self.sizes and link.digest in self.store:
                 self.sizes[link.digest] = self.store.blob_path(link.digest).stat().st_size  # written meanwhile
             if link.digest not in self.sizes:
-                if not link.target.optional:
+                if (gone := absence_of(self.store, link.digest)) is not None:
+                    self.note("absent", link.digest, absent(link.digest, gone).message, (named_by,))
+                elif not link.target.optional:
                     self.note("missing", link.digest, "it is named but not there", (named_by,))
                 continue
             known = self.found.get(("damaged", link.digest))
@@ -248,7 +257,7 @@ class _Look:
         """What was found, in a fixed order."""
         by_problem = {
             problem: tuple(one for (kind, _), one in sorted(self.found.items()) if kind == problem)
-            for problem in ("damaged", "missing", "foreign")
+            for problem in ("damaged", "missing", "foreign", "absent")
         }
         return CheckReport(
             level=self.level,
@@ -258,6 +267,7 @@ class _Look:
             damaged=by_problem["damaged"],
             missing=by_problem["missing"],
             foreign=by_problem["foreign"],
+            absent=by_problem["absent"],
             temporary=len(_entries(self.store.path / TEMPORARY)),
             unreferenced=len(self.sizes.keys() - self.reached) if self.level == "deep" else None,
             index=self.index_state,

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-from ragassay.errors import RecordError, StoreError
+from ragassay.errors import IntegrityError, RecordError, StoreError
 from ragassay.records.base import Digest, Record
 from ragassay.records.canonical import canonical_bytes, is_digest, load_json, parse
 from ragassay.store import durable, lines
+from ragassay.store.absence import absence_of, absent
 from ragassay.store.blobs import BLOBS, TEMPORARY, Blobs
 from ragassay.store.check import LAYOUT, CheckReport, Level, check
 from ragassay.store.ledger import Ledger
@@ -66,8 +67,14 @@ class Store:
         return self._blobs.put(data)
 
     def get(self, digest: str) -> bytes:
-        """The bytes of a digest, hashed again (IntegrityError if missing or damaged)."""
-        return self._blobs.get(digest)
+        """The bytes of a digest, hashed again (IntegrityError if missing or damaged; AbsentError if that is meant)."""
+        try:
+            return self._blobs.get(digest)
+        except IntegrityError:
+            gone = None if digest in self._blobs else absence_of(self, digest)
+            if gone is None:
+                raise
+            raise absent(digest, gone) from None
 
     def __contains__(self, digest: str) -> bool:
         return digest in self._blobs

@@ -88,7 +88,7 @@ class Ledger:
 
     def lines(self, *, torn: bool = False) -> list[Line]:
         """Every entry, checked as a chain and against the witness; `torn` passes over a last line without end."""
-        data = self._bytes()
+        data = self.bytes()
         if torn:
             data = data[: data.rfind(b"\n") + 1]
         found = read_chain(data, file=str(self.path))
@@ -155,6 +155,18 @@ class Ledger:
         except OSError as cause:
             raise durable.failed("write the ledger", self.path, cause) from cause
 
+    def adopt(self, data: bytes) -> None:
+        """Take over the ledger of another store, where there is none yet; LedgerError otherwise, or if it is broken."""
+        found = read_chain(data, file=str(self.path))
+        try:
+            with self._locked() as descriptor:
+                if self.bytes():
+                    raise LedgerError("there is a ledger already", file=str(self.path), hint="name a new folder")
+                self._append(descriptor, data)
+                self._tell(found)
+        except OSError as cause:
+            raise durable.failed("write the ledger", self.path, cause) from cause
+
     @contextmanager
     def _locked(self) -> Iterator[int]:
         """The open file, with nobody else appending."""
@@ -170,7 +182,7 @@ class Ledger:
 
     def _append(self, descriptor: int, data: bytes) -> None:
         """Whole lines behind the last whole line."""
-        end = self._bytes().rfind(b"\n") + 1
+        end = self.bytes().rfind(b"\n") + 1
         os.ftruncate(descriptor, end)
         os.lseek(descriptor, end, os.SEEK_SET)
         rest = memoryview(data)
@@ -178,7 +190,8 @@ class Ledger:
             rest = rest[os.write(descriptor, rest) :]
         durable.sync_file(descriptor)
 
-    def _bytes(self) -> bytes:
+    def bytes(self) -> bytes:
+        """The file as it is; nothing is checked."""
         try:
             if self.path.stat().st_size > MOST_BYTES:
                 raise LedgerError(f"more than {MOST_BYTES} bytes", file=str(self.path), hint=_HINT)

@@ -305,6 +305,7 @@ def test_files_of_killed_writers_are_counted_and_left(store: Store) -> None:
 
 
 CONTENT = {
+    ("Entry", "previous"),
     ("Corpus", "digest"), ("Segmentation", "corpus"), ("Segmentation", "passages_digest"), ("Benchmark", "corpus"),
     ("Benchmark", "cases_digest"), ("Subject", "benchmark"), ("ScoreTable", "run"), ("Subject", "corpus"),
     ("Run", "content"), ("ScoreTable", "content"), ("Experiment", "benchmark"),

@@ -1,0 +1,99 @@
+"""All objects that stand behind a run and what was made of it, found by walking from record to record. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ragassay.records.base import Digest, Record
+from ragassay.records.case import Case
+from ragassay.records.comparison import Comparison
+from ragassay.records.decision import Decision, Review
+from ragassay.records.document import CorpusEntry, Document, Passage, SkippedLine
+from ragassay.records.protocol import Run
+from ragassay.records.score import ScoreTable
+from ragassay.records.trace import Measurements, TraceContent
+from ragassay.seal.signatures import PREFIX
+from ragassay.store import Ref, Store
+from ragassay.store.links import Target, links_of
+from ragassay.store.refs import record_of
+
+TEXTS: tuple[type[Record], ...] = (
+    Case, CorpusEntry, Document, Measurements, Passage, Review, SkippedLine, TraceContent,
+)  # fmt: skip
+"""Lines and records that hold, or lead to, texts of documents, questions, answers or people."""
+MADE = ("scores/", "past/", "decision/", "comparison/", "review/", f"{PREFIX}/")
+"""Names of what is made of runs, and of what is signed about it."""
+
+
+class Reached(NamedTuple):
+    """Names and objects behind a run."""
+
+    refs: tuple[Ref, ...]
+    objects: dict[Digest, Target]
+    absent: tuple[Digest, ...]
+    """Named, optional, and not stored: their digest alone identifies them."""
+
+
+def reach(store: Store, run: Digest) -> Reached:
+    """The run, every table, comparison, decision and review that it is part of, each bundle about one of these."""
+    refs = _refs(store, run)
+    objects: dict[Digest, Target] = {}
+    absent: list[Digest] = []
+    todo = [(one.digest, _target(one)) for one in refs]
+    while todo:
+        digest, target = todo.pop()
+        if digest in objects and (objects[digest] == target or target.holds == "bytes"):
+            continue
+        if digest not in store and target.optional:
+            absent.append(digest)
+            continue
+        objects[digest] = target
+        for record in _records(store, digest, target):
+            todo += [(Digest(one.digest), one.target) for one in links_of(record)]
+    return Reached(tuple(refs), objects, tuple(sorted(set(absent))))
+
+
+def _target(ref: Ref) -> Target:
+    kind = record_of(ref.kind)
+    return Target("bytes") if kind is None else Target("record", kind)
+
+
+def _records(store: Store, digest: Digest, target: Target) -> Iterable[Record]:
+    if target.kind is None:
+        return ()
+    if target.holds == "record":
+        return (store.get_record(target.kind, digest),)
+    if target.holds == "lines" and target.kind in (Document, Case, Measurements):  # lines that name further bytes
+        return store.get_lines(target.kind, digest)
+    return ()
+
+
+def _refs(store: Store, run: Digest) -> list[Ref]:
+    """Names of the run itself, of what was made of it, and of what is signed about any of these."""
+    every = store.refs()
+    found = [one for one in every if one.digest == run]
+    record = store.get_record(Run, run)
+    found += [one for one in every if one.digest == record.protocol]
+    made = [one for one in every if one.name.startswith(MADE) and one.kind != "bytes" and _is_of(store, one, run)]
+    found += made
+    known = {one.digest.removeprefix("sha256:") for one in found}
+    found += [one for one in every if one.name.startswith(f"{PREFIX}/") and one.name.split("/")[1] in known]
+    return sorted(set(found), key=lambda one: one.name)
+
+
+def _is_of(store: Store, ref: Ref, run: Digest) -> bool:
+    kind = record_of(ref.kind)
+    if kind is ScoreTable:
+        return store.get_record(ScoreTable, ref.digest).run_record == run
+    if kind is Comparison:
+        compared = store.get_record(Comparison, ref.digest)
+        return run in (compared.baseline.run_record, compared.candidate.run_record)
+    if kind is Decision:
+        decision = store.get_record(Decision, ref.digest)
+        return run in [one.run_record for one in (decision.candidate, decision.baseline) if one is not None]
+    if kind is Review:
+        review = store.get_record(Review, ref.digest)
+        tables = [store.get_record(ScoreTable, one) for one in (review.candidate, review.baseline)]
+        return run in [one.run_record for one in tables]
+    return False

@@ -1,0 +1,157 @@
+"""Tables, comparisons and decisions made again from their records, and where they differ first. Changes no store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeVar
+
+from ragassay.audit.alike import Difference, difference, lines_difference
+from ragassay.audit.responses import read_again
+from ragassay.compare.pair import pair
+from ragassay.compare.weak import MARGIN
+from ragassay.errors import RagassayError
+from ragassay.gate.decide import decided
+from ragassay.records.base import Digest, Record
+from ragassay.records.comparison import Comparison
+from ragassay.records.decision import Decision
+from ragassay.records.protocol import Run
+from ragassay.records.score import ScoreTable
+from ragassay.records.text import many
+from ragassay.run.world import load_world
+from ragassay.score.table import table
+from ragassay.seal.verify import verify_run
+from ragassay.store import Store
+from ragassay.store.unwritten import Unwritten
+
+T = TypeVar("T", bound=Record)
+Kind = Literal["bytes", "responses", "scores", "comparison", "decision"]
+LINES: dict[type[Record], tuple[str, ...]] = {
+    ScoreTable: ("observations", "runtime", "estimates", "fates", "survival"),
+    Comparison: ("effects", "moves", "losses"),
+    Decision: ("questions",),
+}
+"""Record -> its fields that name tables of lines; these are compared line by line, not by how they are compressed."""
+
+
+class Check(NamedTuple):
+    """One thing that was made again."""
+
+    kind: Kind
+    about: Digest
+    result: Literal["equal", "differs", "not made again"]
+    told: str
+    first: Difference | None = None
+
+
+def audit(store: Store, run: Digest) -> Iterator[Check]:
+    """Everything behind a run and everything made of it, each as it is finished; nothing in the store changes.
+
+    In this order: every byte that the run reaches; traces from raw responses; each score table; each comparison and
+    each decision in which the run is an arm. What differs is told, and what comes after it is looked at all the same.
+    Raises IntegrityError only where the run's own bytes are not what was sealed: nothing can be made of those.
+    """
+    scratch = Unwritten.over(store.path)
+    record = verify_run(scratch, run)
+    yield Check("bytes", run, "equal", f"{many(record.answered, 'trace')} and all that they stand on, hashed again")
+    yield _responses(scratch, run, record)
+    tables = named(store, ScoreTable, "scores/", "past/")
+    own = {digest: one for digest, one in tables.items() if one.run_record == run}
+    for digest, one in sorted(own.items()):
+        yield _scores(scratch, digest, one)
+    for digest, comparison in sorted(named(store, Comparison, "comparison/").items()):
+        if run in (comparison.baseline.run_record, comparison.candidate.run_record):
+            yield _comparison(scratch, digest, comparison)
+    for digest, decision in sorted(named(store, Decision, "decision/").items()):
+        arms = [decision.candidate, *([decision.baseline] if decision.baseline else [])]
+        if run in [one.run_record for one in arms]:
+            yield _decision(scratch, digest, decision)
+
+
+def named(store: Store, kind: type[T], *prefixes: str) -> dict[Digest, T]:
+    """Every record of a kind that the store has a name for."""
+    digests = {one.digest for prefix in prefixes for one in store.refs(prefix)}
+    return {digest: store.get_record(kind, digest) for digest in sorted(digests)}
+
+
+def _responses(store: Store, digest: Digest, run: Run) -> Check:
+    found = read_again(store, run, load_world(store, run.protocol))
+    left = "; ".join(f"{count:,} not: {reason}" for reason, count in found.left.items())
+    if found.first is not None:
+        key, first = found.first
+        told = f"the trace of {key} does not follow from its raw response"
+        return Check("responses", digest, "differs", told, first)
+    if not found.made:
+        return Check("responses", digest, "not made again", left or "no trace")
+    told = f"{many(found.made, 'trace follows', 'traces follow')} from raw responses" + (f"; {left}" if left else "")
+    return Check("responses", digest, "equal", told)
+
+
+def _scores(store: Store, digest: Digest, stored: ScoreTable) -> Check:
+    try:
+        made, again = table(store, stored.run_record, stored.scoring)
+    except RagassayError as cause:
+        return Check("scores", digest, "differs", f"cannot be made again: {cause.message}")
+    return _check(store, "scores", digest, stored, made, again, f"{many(stored.questions, 'question')} scored again")
+
+
+def _comparison(store: Store, digest: Digest, stored: Comparison) -> Check:
+    try:
+        made, again = pair(
+            store,
+            stored.baseline.scores,
+            stored.candidate.scores,
+            variation=stored.variation,
+            names=(stored.baseline.name, stored.candidate.name),
+            seed=stored.seed,
+            flips=stored.flips,
+            level=stored.level,
+            slices=stored.slices,
+            reference=stored.reference,
+            margin=MARGIN if stored.margin is None else stored.margin,
+        )
+    except RagassayError as cause:
+        return Check("comparison", digest, "differs", f"cannot be made again: {cause.message}")
+    told = f"{stored.candidate.name} against {stored.baseline.name} compared again"
+    return _check(store, "comparison", digest, stored, made, again, told)
+
+
+def _decision(store: Store, digest: Digest, stored: Decision) -> Check:
+    try:
+        made = decided(
+            store,
+            stored.policy,
+            stored.candidate.scores,
+            baseline=stored.baseline.scores if stored.baseline is not None else None,
+            reference=stored.reference,
+            as_of=stored.as_of,
+            reviews=stored.reviews,
+            names=(stored.candidate.name, "" if stored.baseline is None else stored.baseline.name),
+        )
+    except RagassayError as cause:
+        return Check("decision", digest, "differs", f"cannot be made again: {cause.message}")
+    return _check(store, "decision", digest, stored, made.decision, made.digest, f"decided again: {stored.outcome}")
+
+
+def _check(store: Store, kind: Kind, digest: Digest, stored: Record, made: Record, again: Digest, told: str) -> Check:
+    if digest == again:
+        return Check(kind, digest, "equal", told)
+    first = _first(store, stored, made)
+    if first is None:
+        return Check(kind, digest, "equal", f"{told}; equal but for the last bits of numbers")
+    return Check(kind, digest, "differs", f"{told}: {first.place} is {first.made}, stored was {first.stored}", first)
+
+
+def _first(store: Store, stored: Record, made: Record) -> Difference | None:
+    """The first difference in a record or in its tables; how those are compressed says nothing."""
+    for name in LINES[type(stored)]:
+        left, right = getattr(stored, name), getattr(made, name)
+        if left != right:
+            found = lines_difference(store.get_raw_lines(left), store.get_raw_lines(right))
+            if found is not None:
+                return found._replace(place=f"{name} {found.place}")
+    skipped = {*LINES[type(stored)], "content"}
+    return difference(_plain(stored, skipped), _plain(made, skipped))
+
+
+def _plain(record: Record, skipped: set[str]) -> dict[str, object]:
+    return {name: getattr(record, name) for name in record.__struct_fields__ if name not in skipped}

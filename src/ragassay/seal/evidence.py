@@ -1,0 +1,111 @@
+"""What stands behind one run, checked in order: bytes, ledger, signatures and when they were made. Scores nothing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ragassay.errors import LedgerError, UntrustedKeyError
+from ragassay.records.base import Digest
+from ragassay.records.decision import Decision
+from ragassay.records.ledger import Entry
+from ragassay.records.protocol import Run
+from ragassay.records.score import ScoreTable
+from ragassay.seal.signatures import Signed, check_order, signers
+from ragassay.seal.trust import Trust
+from ragassay.seal.verify import verify_run
+from ragassay.store import Store
+from ragassay.store.absence import ERASED
+from ragassay.store.ledger import Line
+
+
+class About(NamedTuple):
+    """A run, and what was made of it."""
+
+    run: Digest
+    scores: Digest | None = None
+    decision: Digest | None = None
+
+
+class Verified(NamedTuple):
+    """What held."""
+
+    about: About
+    protocol: Digest
+    signed: tuple[Signed, ...]
+    acts: int
+    """Lines of the ledger."""
+    founded: Digest | None
+    """Digest of its first line, by which it is told from every other ledger."""
+    witnessed: bool
+    """Whether a witness outside of the store has seen it."""
+
+
+def made_of(store: Store, run: Digest) -> About:
+    """A run with the newest table and decision that the store names for it, by their place in the ledger."""
+    scores: list[tuple[int, Digest]] = []
+    decisions: list[tuple[int, Digest]] = []
+    order = {
+        digest: one.entry.number
+        for one in store.ledger.lines(torn=True)
+        for digest in one.entry.objects.values()
+        if one.entry.act in ("scored", "decided")
+    }
+    for ref in store.refs("scores/"):
+        if store.get_record(ScoreTable, ref.digest).run_record == run:
+            scores.append((order.get(ref.digest, -1), ref.digest))
+    for ref in store.refs("decision/"):
+        if store.get_record(Decision, ref.digest).candidate.run_record == run:
+            decisions.append((order.get(ref.digest, -1), ref.digest))
+    return About(run, max(scores)[1] if scores else None, max(decisions)[1] if decisions else None)
+
+
+def verify_evidence(store: Store, about: About, trust: Trust | None = None) -> Verified:
+    """Every byte that a run reaches, its ledger, and, with a trust policy, every signature that it asks for.
+
+    Raises IntegrityError for changed bytes; LedgerError for a broken or rolled back ledger, one that is not the
+    policy's, or a protocol that was signed after its first question; UntrustedKeyError for a signature too few; and
+    what `check_bundle` raises for a bundle that does not hold.
+    """
+    run: Run = verify_run(store, about.run)
+    lines = store.ledger.lines()
+    founded = lines[0].digest if lines else None
+    signed: tuple[Signed, ...] = ()
+    if trust is not None:
+        _check_ledger(trust, founded)
+        signed = _check_signed(store, about, run.protocol, trust, lines)
+    return Verified(about, run.protocol, signed, len(lines), founded, store.ledger.witnessed(lines) is not None)
+
+
+def _check_ledger(trust: Trust, founded: Digest | None) -> None:
+    if trust.ledger is not None and trust.ledger != founded:
+        raise LedgerError(
+            f"the trust policy names the ledger {trust.ledger}, this one is {founded or 'not there'}",
+            hint="another ledger stands in its place, or the policy is that of another store",
+        )
+
+
+def _check_signed(store: Store, about: About, protocol: Digest, trust: Trust, lines: list[Line]) -> tuple[Signed, ...]:
+    entries = [one.entry for one in lines]
+    targets = {"pre-registration": protocol, "numbers": about.scores, "verdict": about.decision}
+    found: list[Signed] = []
+    for kind, count in trust.required.items():
+        if kind == "erasure":
+            found += _erasures(store, trust, entries)
+            continue
+        target = targets[kind]
+        if target is None:
+            raise UntrustedKeyError(
+                f"the trust policy asks for {count} on a {kind}, and there is none for this run",
+                hint="`ragassay score` makes numbers, `ragassay gate` a verdict; then `ragassay sign`",
+            )
+        signed = signers(store, trust, kind, target, entries)
+        if kind == "pre-registration":
+            check_order(entries, protocol, signed, count)
+        found += signed
+    return tuple(found)
+
+
+def _erasures(store: Store, trust: Trust, entries: list[Entry]) -> list[Signed]:
+    """Every tombstone of the store, each signed as the policy asks."""
+    tombstones = [one.digest for one in store.refs(ERASED)]
+    return [each for one in tombstones for each in signers(store, trust, "erasure", one, entries)]
