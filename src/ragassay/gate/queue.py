@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from ragassay.gate.bounds import TOLERANCE
 from ragassay.gate.decide import Decided
 from ragassay.gate.evidence import UNCONFIRMED
 from ragassay.gate.reading import NoColumn, place_of
 from ragassay.gate.results import number
-from ragassay.gate.verdicts import Near, Question
+from ragassay.gate.verdicts import Near, Question, near_of
 from ragassay.measures import parse
 from ragassay.records.canonical import canonical_bytes
 from ragassay.records.case import Case, CaseLine
@@ -60,19 +59,14 @@ def _near_must_hold(made: Decided) -> dict[str, list[Near]]:
     for rule in made.policy.must_hold:
         measure = made.candidate.spelled(rule.measure)
         place = place_of(made.candidate, measure, rule.step)
-        threshold = rule.at_least if rule.at_least is not None else rule.at_most
-        if isinstance(place, NoColumn) or threshold is None or measure.declared.high is None:
+        if isinstance(place, NoColumn):
             continue
-        reach = made.policy.near * (measure.declared.high - measure.declared.low) + TOLERANCE
         rows = made.candidate.observed.at(str(measure), place)
         for case in made.candidate.cases:
-            values = [row.value for row in rows.get(case.query_id, ()) if row.value is not None]
-            if values and (case.query_id in rule.cases or (not rule.cases and case.must_hold)):
-                floor = rule.at_least is not None
-                worst = min(values) if floor else max(values)
-                if abs(worst - threshold) <= reach:
-                    holds = worst >= threshold - TOLERANCE if floor else worst <= threshold + TOLERANCE
-                    found.setdefault(case.query_id, []).append(Near(str(measure), worst, threshold, holds))
+            if case.query_id in rule.cases or (not rule.cases and case.must_hold):
+                near = near_of(rule, measure, rows.get(case.query_id, ()), made.policy.near)
+                if near is not None:
+                    found.setdefault(case.query_id, []).append(near)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -15,9 +15,10 @@ from ragassay.gate.must_hold import holding
 from ragassay.gate.policy_file import label_of
 from ragassay.gate.reading import CLASSES, NoColumn, Part, place_of
 from ragassay.gate.results import number, result
+from ragassay.measures import Measure
 from ragassay.records.case import REFUSING, Case, CaseClass, Outcome
 from ragassay.records.decision import QuestionVerdict, RuleResult, VerdictShare
-from ragassay.records.policy import Band, Need, Policy, Risk, Verdicts
+from ragassay.records.policy import Band, MustHold, Need, Policy, Risk, Verdicts
 from ragassay.records.score import Observation
 from ragassay.records.trace import TraceContent
 from ragassay.score.answer import ANSWERING
@@ -55,9 +56,12 @@ class _Place(NamedTuple):
     """A need and where it is read; `rows` is None where it may not be read at all."""
 
     need: Need
-    measure: str
+    spelled: Measure
     rows: dict[str, list[Observation]] | None
-    reach: float
+
+    @property
+    def measure(self) -> str:
+        return str(self.spelled)
 
 
 def questions(store: Store, evidence: Evidence, policy: Policy, world: World) -> list[Question]:
@@ -81,12 +85,10 @@ def questions(store: Store, evidence: Evidence, policy: Policy, world: World) ->
 
 def _place(store: Store, evidence: Evidence, need: Need) -> _Place:
     measure = evidence.spelled(need.measure)
-    declared = measure.declared
-    reach = (declared.high - declared.low) if declared.high is not None else 0.0
     place = place_of(evidence, measure, need.step)
     if isinstance(place, NoColumn) or uncalibrated(store, evidence, measure) is not None:
-        return _Place(need, str(measure), None, reach)
-    return _Place(need, str(measure), evidence.observed.at(str(measure), place), reach)
+        return _Place(need, measure, None)
+    return _Place(need, measure, evidence.observed.at(str(measure), place))
 
 
 class _Own:
@@ -183,19 +185,28 @@ class _Own:
             self.doubt.append(f"{status} {place.measure}")
         elif not holds:
             self.bad.append(f"need {place.measure}")
-        self._nearness(place, rows)
+        near = near_of(place.need, place.spelled, rows, self.policy.near)
+        if near is not None:
+            self.near.append(near)
         return True
 
-    def _nearness(self, place: _Place, rows: Sequence[Observation]) -> None:
-        need = place.need
-        threshold = need.at_least if need.at_least is not None else need.at_most
-        values = [one.value for one in rows if one.value is not None]
-        if threshold is None or not values or not place.reach:
-            return
-        worst = min(values) if need.at_least is not None else max(values)
-        if abs(worst - threshold) <= self.policy.near * place.reach + TOLERANCE:
-            holds = worst >= threshold - TOLERANCE if need.at_least is not None else worst <= threshold + TOLERANCE
-            self.near.append(Near(place.measure, worst, threshold, holds))
+
+def near_of(rule: Need | MustHold, measure: Measure, rows: Iterable[Observation], near: float) -> Near | None:
+    """The worst value of these rows, if it is within `near` of the threshold, as a part of the measure's range.
+
+    A value that could not be better is near nothing: where all is demanded, every good question would be.
+    """
+    declared = measure.declared
+    threshold = rule.at_least if rule.at_least is not None else rule.at_most
+    values = [one.value for one in rows if one.value is not None]
+    if threshold is None or not values or declared.high is None:
+        return None
+    floor = rule.at_least is not None
+    worst, best = (min(values), declared.high) if floor else (max(values), declared.low)
+    if abs(worst - best) <= TOLERANCE or abs(worst - threshold) > near * (declared.high - declared.low) + TOLERANCE:
+        return None
+    holds = worst >= threshold - TOLERANCE if floor else worst <= threshold + TOLERANCE
+    return Near(str(measure), worst, threshold, holds)
 
 
 def shares(found: Sequence[Question]) -> tuple[VerdictShare, ...]:
@@ -248,7 +259,9 @@ def _floor(rule: Verdicts, part: Part, own: Sequence[Question], alpha: float) ->
         f"reviewed, {counts['open']:,} open; at least {number(ends.low)} are good, "
         f"and {number(rule.at_least)} is demanded"
     )
-    told += ": cannot tell." if held is None else "."
+    why = Counter(reason for one in own if one.verdict.verdict != "good" for reason in one.verdict.reasons[:1])
+    common = f"; mostly {why.most_common(1)[0][0].replace('_', ' ')}" if why else ""
+    told += f": cannot tell{common}." if held is None else f"{common}."
     unsure = counts["open"] + counts["review"]
     reasons = ["questions_open"] if unsure else []
     reasons = ["threshold"] if held is False else [*reasons, "not_enough_questions"]

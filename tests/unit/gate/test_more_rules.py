@@ -159,6 +159,10 @@ def test_what_is_near_a_threshold(tmp_path: Path) -> None:
     policy = msgspec.convert({"name": "p", "needs": [{"measure": RECALL, "at_least": 0.8}], "near": 0.05}, Policy)
     found = questions(bench.store, arm, policy, world_of(bench, arm))
     assert [[near.holds for near in one.near] for one in found] == [[False], [True], [], []]
+    strict = msgspec.convert({"name": "p", "needs": [{"measure": RECALL, "at_least": 1.0}], "near": 0.05}, Policy)
+    best = bench.arm([*bench.rows([1.0, 0.96, 0.9, 0.0]), *outcome_rows(bench, ["answered"] * 4)])
+    found = questions(bench.store, best, strict, world_of(bench, best))
+    assert [len(one.near) for one in found] == [0, 1, 0, 0], "what could not be better is near nothing"
 
 
 # --- refusal
