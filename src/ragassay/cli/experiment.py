@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import ragassay.benchmark
 from ragassay.assay import Frozen, freeze_corpus
 from ragassay.benchmark import Built, CaseReading
 from ragassay.cli import talk
+from ragassay.cli.experiment_helpers import helpers
 from ragassay.cli.files import replace_file, writing
 from ragassay.cli.settings import FILE_NAME, Settings, read_table, settings_of
 from ragassay.cli.systems import make_system
@@ -21,12 +22,14 @@ from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of
 from ragassay.records.experiment import Experiment
 from ragassay.records.text import instant, many
+from ragassay.run import System
 from ragassay.store import Store
 from ragassay.store.unwritten import Unwritten
 from ragassay.trials import table
+from ragassay.trials.asking import Ready, Together, alone, sealed_of, standing
 from ragassay.trials.cache import StepCache
 from ragassay.trials.choice import choice_of
-from ragassay.trials.experiment import Ready, Result, perform_experiment, sealed_of, standing
+from ragassay.trials.experiment import Result, perform_experiment
 from ragassay.trials.grid import Declared, Setting, applied, read_experiment
 from ragassay.trials.sharing import Sharing
 from ragassay.trials.split import Split, check_apart, split_of
@@ -38,6 +41,7 @@ def experiment(
     dry_run: bool = False,
     list: bool = False,  # noqa: A002  the option's name
     out: Path | None = None,
+    processes: int | None = None,
     config: Path = Path(FILE_NAME),
     store: Path | None = None,
     json: bool = False,
@@ -57,6 +61,9 @@ def experiment(
         List the experiments of the store instead: settings tried, and the one chosen.
     out
         Also write NAME.html, NAME.md and NAME.json into this folder.
+    processes
+        How many processes ask settings at once; left out: one for each processor, 4 at most, where there is enough to
+        ask and no system sends requests.
     config
         The settings file, for --list; an experiment names its own.
     store
@@ -72,7 +79,7 @@ def experiment(
     making = Making(declared, store, unwritten=dry_run)
     if dry_run:
         return _say_plan(making, as_json=json)
-    result = run_experiment(making)
+    result = run_experiment(making, together=helpers(making, processes))
     if out is not None:
         _write(result, out)
     if json:
@@ -159,6 +166,10 @@ class Making:
                 )
         return self._frozen[key]
 
+    def systems(self) -> Sequence[System]:
+        """The systems of the settings that were not handed out."""
+        return [one.system for one in self._ready.values()]
+
     def ready(self, setting: Setting) -> Ready:
         """What is needed to ask under one setting; handed out once, since a system is asked once."""
         return self._ready.pop(setting.digest)
@@ -185,8 +196,8 @@ def _like(reading: CaseReading, kept: list[Any]) -> CaseReading:
     return made
 
 
-def run_experiment(making: Making) -> Result:
-    """The experiment, finished."""
+def run_experiment(making: Making, *, together: Together = alone) -> Result:
+    """The experiment, finished; `together` asks some of it in other processes."""
     import anyio
 
     from ragassay.run.progress import Silent, choose
@@ -201,7 +212,7 @@ def run_experiment(making: Making) -> Result:
     async def go() -> Result:
         return await perform_experiment(
             making.store, declared, making.split, making.choice, making.cases, making.ready, sharing,
-            progress=lambda: Silent() if talk.quiet else choose(), tell=tell,
+            progress=lambda: Silent() if talk.quiet else choose(), tell=tell, together=together,
         )  # fmt: skip
 
     try:

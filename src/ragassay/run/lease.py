@@ -10,6 +10,21 @@ from ragassay.errors import UsageError
 from ragassay.store import durable
 
 
+def held(path: Path) -> bool:
+    """Whether a living process has this lock; it is not taken, and not made."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 class Lease:
     """An exclusive lock on a file beside the journal; held until `release` or the end of the process."""
 

@@ -112,6 +112,17 @@ class SharedMaxSim:
         return Rescored([one for one in scores if one is not None], cache_hits=hits, timed=not hits)
 
 
+def shared_parts(system: PipelineSystem) -> bool:
+    """Whether retrievers and reranker give the same result whenever they are asked, so that all of them are shared."""
+    reader = system.reranker
+    known = reader is None or (type(reader) is MaxSim and _local(reader.embedder))
+    return known and all(type(one) is LexicalRetriever or _is_local_vector(one) for one in system.retrievers)
+
+
+def _is_local_vector(given: Any) -> bool:
+    return type(given) is VectorRetriever and type(given.index) is DenseIndex and _local(given.index.query_embedder)
+
+
 class Sharing:
     """What the settings of one experiment have in common. `cut` names documents and passages, by digest."""
 
@@ -145,7 +156,7 @@ class Sharing:
             index = self._kept("index", cut, given.identity, given.index)
             made = SharedRetriever(LexicalRetriever(index), self.cache, _scope("lexical", cut, given.identity))
             return self._kept("lexical", cut, given.identity, made)
-        if type(given) is VectorRetriever and type(given.index) is DenseIndex and _local(given.index.query_embedder):
+        if _is_local_vector(given):
             given.index.keeps_questions = True
             made = SharedRetriever(given, self.cache, _scope("vector", cut, given.identity))
             return self._kept("vector", cut, given.identity, made)

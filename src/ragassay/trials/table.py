@@ -10,8 +10,9 @@ import msgspec
 
 from ragassay.records.score import Estimate
 from ragassay.report.words import NOT_MEASURED, class_name, literal, many, plain
+from ragassay.trials.asking import Row
 from ragassay.trials.choice import column
-from ragassay.trials.experiment import Result, Row
+from ragassay.trials.experiment import Result
 
 FROM_CACHE = "a step came from the cache"
 

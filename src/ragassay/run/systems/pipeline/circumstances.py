@@ -51,7 +51,14 @@ def _cut(system: PipelineSystem, reader: Any, found: Iterable[IndexArtefact]) ->
     if reader.identity in known:
         return known[reader.identity]
     count = getattr(reader, "cut_off", None)
-    return count([one.text for one in system.index.passages]) if callable(count) else None
+    if not callable(count):
+        return None
+    texts = [one.text for one in system.index.passages]
+    for retriever in system.retrievers:
+        index = getattr(retriever, "index", None)
+        if isinstance(index, VectorIndex):  # it keeps counts from one run to the next
+            return index.cache.counted(f"cut off {index.content.index} {reader.identity}", lambda: count(texts))
+    return int(count(texts))
 
 
 def _of(cut: int, passages: int) -> str:
