@@ -21,6 +21,8 @@ _KINDS: tuple[Artefact, ...] = get_args(Artefact)
 _BY_SCORING = frozenset({"measure", "threshold", "judge"})
 _NO_MATTER = frozenset({"level"})
 """Fields of a scoring layer that change no row."""
+_CALIBRATION = " calibration"
+"""What a judge was calibrated by says how far it is to be trusted, and moves no verdict."""
 _SHOWN = 3
 
 
@@ -72,7 +74,8 @@ def check_alike(a: Side, b: Side, changes: Sequence[Change], variation: Collecti
 
 def _counts(one: Change) -> bool:
     if one.artefact in _BY_SCORING:
-        return one.before is not None and one.after is not None and one.name not in _NO_MATTER
+        matters = one.name not in _NO_MATTER and not one.name.endswith(_CALIBRATION)
+        return matters and one.before is not None and one.after is not None
     return one.artefact in CORPUS or one.artefact == "benchmark"
 
 

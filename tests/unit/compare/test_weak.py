@@ -15,7 +15,7 @@ from ragassay.compare.pair import pair
 from ragassay.records.base import Digest
 from ragassay.records.comparison import Comparison, Effect, Move
 from ragassay.records.protocol import Protocol, Run, Subject
-from ragassay.records.score import Observation, ScoreTable
+from ragassay.records.score import Estimate, Observation, ScoreTable
 from ragassay.store import Store
 
 TEN = [{"queryId": f"q{number}", "class": "answerable" if number < 5 else "multi_hop"} for number in range(10)]
@@ -99,6 +99,34 @@ def test_arms_exchanged_turn_every_effect_round(tmp_path: Path, seed: int) -> No
     assert {key: kinds.get(each.kind, each.kind) for key, each in moved[0].items()} == {
         key: each.kind for key, each in moved[1].items()
     }
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_bounds_of_a_ratio_are_those_of_the_two_estimates(tmp_path: Path, known: bool) -> None:
+    """The score room bounds each arm by other code; without undefined questions both count the same ones."""
+    store = Store.open(tmp_path / "s", create=True)
+    written = Written(store, CASES)
+    tables = []
+    for side in (0, 1):
+        own = [one for one in drawn(written, 20 + side) if one.status != "undefined"]
+        if not known:
+            own = [one for one in own if one.query_id != "q007"]  # nobody knows its denominator
+        tables.append(written.table(own, f"t{side}", repeats=3))
+    made, _ = pair(store, *tables, flips=50)
+    ends = [
+        {(one.measure, one.population, one.aggregation): one.bounds
+         for one in store.get_lines(Estimate, store.get_record(ScoreTable, table).estimates)}
+        for table in tables
+    ]  # fmt: skip
+    compared = 0
+    for one in effects(store, made):
+        if one.aggregation == "micro" and one.measure.startswith("recall"):
+            before, after = (each[one.measure, one.population, one.aggregation] for each in ends)
+            assert (one.bounds.low, one.bounds.high) == pytest.approx(
+                (after.low - before.high, after.high - before.low)
+            )
+            compared += 1
+    assert compared == 3
 
 
 def test_a_table_against_itself_differs_nowhere(tmp_path: Path) -> None:
