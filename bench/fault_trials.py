@@ -163,7 +163,7 @@ class Bench:
         """Gate and comparison on one run against the sound one."""
         store = self.world.store
         ours, theirs = self.read(candidate), self.read(self.sound(part, name))
-        check_alike(ours, theirs, self.world.policy.variation)
+        check_alike(store, ours, theirs, self.world.policy.variation)
         results = read_demands(Arms(store, self.world.policy, ours, theirs), [])
         sides = Sides(store, theirs.run, ours.run)
         changes = artefacts(store, theirs.run, ours.run, scores=(theirs.table, ours.table), sides=sides)

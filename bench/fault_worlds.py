@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ from ragassay.benchmark import Built
 from ragassay.cli.workspace import cases_of, open_workspace, read_documents
 from ragassay.errors import StoreError
 from ragassay.records.base import Digest
+from ragassay.records.canonical import canonical_bytes, parse_value
 from ragassay.records.case import CaseLine
 from ragassay.records.policy import Policy
 from ragassay.records.text import instant
@@ -147,7 +149,11 @@ def scores_of(
     cut, built = world.frozen, world.built[part]
     if frozen is not None:
         cut = frozen()
-        built = _built(world.store, cut, world.lines[part], f"{world.name}-{part}")
+        lines = [
+            parse_value(CaseLine, json.loads(canonical_bytes(one)))
+            for one in benchmark.load(world.store, built.benchmark)
+        ]
+        built = _built(world.store, cut, lines, f"{world.name}-{part}")
     system = made()
     plan = Plan(
         as_of=AS_OF, name=spelled, top_k=TOP_K, max_error_rate=0.0, concurrency=1, timeout_s=600.0, measures=MEASURES,

@@ -78,7 +78,7 @@ def decided(
     ours = gather(store, candidate, names[0], wanted)
     theirs = None if baseline is None else gather(store, baseline, names[1], wanted)
     if theirs is not None:
-        check_alike(ours, theirs, rules.variation)
+        check_alike(store, ours, theirs, rules.variation)
     world = load_world(store, ours.run, ours.protocol, ours.subject, ours.benchmark)
     asked = questions(store, ours, rules, world)
     arms = Arms(store, rules, ours, theirs)

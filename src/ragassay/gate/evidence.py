@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import ragassay.benchmark
 from ragassay import score
+from ragassay.compare.changes import artefacts
 from ragassay.errors import IntegrityError, UsageError
 from ragassay.measures import Measure, parse
 from ragassay.records.base import Digest
@@ -172,14 +173,15 @@ def _benchmark(protocol: Protocol) -> Digest:
     return found
 
 
-def check_alike(candidate: Evidence, baseline: Evidence, variation: Sequence[str]) -> None:
+def check_alike(store: Store, candidate: Evidence, baseline: Evidence, variation: Sequence[str]) -> None:
     """UsageError where candidate and baseline were not measured alike: other questions, corpus or measures.
 
     Other questions are never compared; another corpus or other versions of measures only where the policy declares
-    that as the variation under study.
+    that as the variation under study. Over another corpus the same questions are another benchmark; that it names
+    another corpus, and where in it its labels stand, needs no word of its own.
     """
     one, other = candidate, baseline
-    if one.subject.benchmark != other.subject.benchmark and "benchmark" not in variation:
+    if not _asked_alike(store, one, other) and "benchmark" not in variation:
         raise _unlike("benchmark", one.subject.benchmark, other.subject.benchmark, "benchmark")
     documents = {"document_text", "document_added", "document_removed", "document_acl", "document_metadata", "parser"}
     if one.subject.corpus != other.subject.corpus and not documents & set(variation):
@@ -188,6 +190,15 @@ def check_alike(candidate: Evidence, baseline: Evidence, variation: Sequence[str
     differing = sorted(name for name in set(ours) & set(theirs) if ours[name] != theirs[name])
     if differing and "measure" not in variation:
         raise _unlike(f"version of {differing[0]}", ours[differing[0]], theirs[differing[0]], "measure")
+
+
+def _asked_alike(store: Store, one: Evidence, other: Evidence) -> bool:
+    """The same benchmark, or the same questions and labels over another corpus."""
+    if one.subject.benchmark == other.subject.benchmark:
+        return True
+    if one.subject.corpus == other.subject.corpus:
+        return False
+    return all(change.artefact != "benchmark" for change in artefacts(store, other.run, one.run))
 
 
 def _unlike(what: str, ours: str, theirs: str, artefact: str) -> UsageError:

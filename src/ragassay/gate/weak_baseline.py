@@ -30,7 +30,7 @@ def read_weak_baseline(arms: Arms, reference: Digest | None) -> Iterator[RuleRes
         yield result(label, "evidence", "review", None, "There is no baseline to hold against it.", ["baseline_absent"])
         return
     built_in = gather(arms.store, reference, "reference")
-    check_alike(arms.baseline, built_in, arms.policy.variation)
+    check_alike(arms.store, arms.baseline, built_in, arms.policy.variation)
     if built_in.subject.system.adapter != BUILT_IN:
         told = f"The reference is {built_in.subject.system.adapter}, not the built-in system."
         yield result(label, "evidence", "review", None, told, ["not_built_in"])

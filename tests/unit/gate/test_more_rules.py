@@ -297,9 +297,9 @@ def test_arms_that_were_not_measured_alike_are_refused(bench: Bench) -> None:
     one = bench.arm(bench.rows([1.0] * 30))
     other = one._replace(subject=msgspec.structs.replace(one.subject, corpus=Digest("sha256:" + "0" * 64)))
     with pytest.raises(UsageError, match="another corpus") as raised:
-        check_alike(one, other, ())
+        check_alike(bench.store, one, other, ())
     assert "document_text" in raised.value.hint
-    check_alike(one, other, ("document_text",))
+    check_alike(bench.store, one, other, ("document_text",))
     newer = msgspec.structs.replace(one.scoring, measure_versions={"recall": "2"})
     with pytest.raises(UsageError, match="another version of recall"):
-        check_alike(one, one._replace(scoring=newer), ())
+        check_alike(bench.store, one, one._replace(scoring=newer), ())

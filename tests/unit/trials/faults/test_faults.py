@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from tests.unit.compare.changes.made import SYSTEM, Bench, Letters, Made, document, documents, lines
 
 from ragassay.errors import UsageError
+from ragassay.gate.evidence import check_alike, read_evidence
 from ragassay.run.systems.pipeline.rerank import FunctionReranker
 from ragassay.run.systems.pipeline.settings import pipeline_settings
 from ragassay.trials.faults import FAULTS, WHERE, Site, ground, loud, loud_corpus, silent, struck
@@ -109,6 +110,18 @@ def test_a_corpus_with_a_fault_is_named_by_its_artefact(planting: Planting, soun
     found = planting.bench.between(sound, planting.run(lambda site: site.system(), texts=texts))
     assert {one.artefact for one in found.changes} & {FAULTS[name].artefact, "document_removed"}
     assert not any(one.silent for one in found.steps.values())
+
+
+def test_the_gate_reads_the_same_questions_over_another_corpus_where_that_is_declared(
+    planting: Planting, sound: Made
+) -> None:
+    texts = loud_corpus(ground(documents(), share=1.0), "missing documents", seed=1, strength=0.5)
+    made = planting.run(lambda site: site.system(), texts=texts)
+    ours, theirs = (read_evidence(planting.bench.store, one.table_digest, "arm") for one in (made, sound))
+    assert ours.subject.benchmark != theirs.subject.benchmark
+    check_alike(planting.bench.store, ours, theirs, ["document_removed"])
+    with pytest.raises(UsageError, match="another corpus"):
+        check_alike(planting.bench.store, ours, theirs, [])
 
 
 def test_a_cut_without_overlap_is_named(planting: Planting, sound: Made) -> None:
