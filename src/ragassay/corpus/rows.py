@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ragassay.errors import InputError, RecordError, UsageError
 from ragassay.records.canonical import canonical_bytes, load_json, snake
 from ragassay.records.shape import close_to
-from ragassay.records.text import shown
+from ragassay.records.text import many, shown
 
 Columns = Mapping[str, str | int | Sequence[str]]
 MOST_FIELDS = 10_000
@@ -149,7 +149,9 @@ def map_columns(layout: Layout, header: Iterable[str], columns: Columns) -> Mapp
     """
     header = list(header)
     if len(header) > MOST_FIELDS:
-        raise InputError(f"{len(header)} columns; the most is {MOST_FIELDS}", hint="is this the right delimiter?")
+        raise InputError(
+            f"{many(len(header), 'column')}; the most is {MOST_FIELDS}", hint="is this the right delimiter?"
+        )
     names: dict[str, list[str]] = {}
     for field, wanted in columns.items():
         several = wanted if isinstance(wanted, list | tuple) else [wanted]

@@ -19,6 +19,7 @@ from ragassay.gate.results import number, result
 from ragassay.records.decision import RuleResult
 from ragassay.records.policy import Budget
 from ragassay.records.score import Observation, Status
+from ragassay.records.text import many
 from ragassay.score.quantiles import quantile
 
 QUANTILES = {"p50": Fraction(1, 2), "p90": Fraction(9, 10), "p95": Fraction(19, 20), "p99": Fraction(99, 100)}
@@ -138,7 +139,7 @@ def _share(budget: Budget, asked: Sequence[_Asked], alpha: float) -> _Numbers:
     held = True if ends.high <= most + TOLERANCE else False if ends.low > most + TOLERANCE else None
     few = held is None and at_worst <= allowed
     needed = best_passes_from(most, (0.0, 1.0), alpha, floor=False) if few and not surely else None
-    told = f"{shown}{open_}; with {len(asked):,} questions at most {number(ends.high)} are"
+    told = f"{shown}{open_}; with {many(len(asked), 'question')} at most {number(ends.high)} are"
     told += f", and at most {number(most)} may be"
     told += (
         "."

@@ -16,6 +16,7 @@ from ragassay.records.case import Case
 from ragassay.records.decision import RuleResult
 from ragassay.records.policy import MustHold, Need
 from ragassay.records.score import Observation, Status
+from ragassay.records.text import many
 from ragassay.store import Store
 
 
@@ -50,7 +51,8 @@ def _read(store: Store, evidence: Evidence, rule: MustHold) -> RuleResult:
         elif not holds:
             broken.append(case.query_id)
     held = False if broken else None if open_ else True
-    told = f"{len(cases) + len(unknown) - len(broken) - len(open_):,} of {len(cases) + len(unknown):,} questions hold"
+    every = len(cases) + len(unknown)
+    told = f"{every - len(broken) - len(open_):,} of {many(every, 'question')} hold"
     told += f"; not: {', '.join(broken[:5])}" if broken else ""
     told += f"; not known: {', '.join(open_[:5])}" if open_ else ""
     return result(

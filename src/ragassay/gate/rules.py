@@ -18,6 +18,7 @@ from ragassay.gate.results import number, of_counts, result, unread
 from ragassay.records.decision import RuleResult
 from ragassay.records.policy import Policy, Rule
 from ragassay.records.score import Status
+from ragassay.records.text import many
 from ragassay.score.estimates import ACROSS
 from ragassay.store import Store
 
@@ -210,7 +211,7 @@ def read_zero(alpha: float, rule: Rule, part: Part, read: Column) -> RuleResult:
     total = len(read.lines)
     groups = len(set(read.clusters))
     limit = 1 - alpha ** (1 / groups)
-    told = f"{len(broken):,} of {total:,} questions break it"
+    told = f"{len(broken):,} of {many(total, 'question')} break it"
     if unknown:
         told += f", of {len(unknown):,} it is not known"
     if held:

@@ -11,6 +11,7 @@ from ragassay.records.base import Digest
 from ragassay.records.comparison import Artefact
 from ragassay.records.decision import RuleResult
 from ragassay.records.policy import OnFail, Policy
+from ragassay.records.text import many
 
 TOO_MANY_ERRORS = "too_many_errors"
 """Reason code that ends in exit code 4."""
@@ -55,7 +56,8 @@ def _run(side: str, one: Evidence, most: float) -> Iterator[RuleResult]:
         yield _stop(f"errors of the {side}", told, TOO_MANY_ERRORS)
     elif one.run.state != "complete":
         why = (one.run.stopped or one.run.state).replace("_", " ")
-        told = f"The run was ended early ({why}): {one.asked - len(one.contents):,} questions were not asked."
+        left = many(one.asked - len(one.contents), "question was", "questions were")
+        told = f"The run was ended early ({why}): {left} not asked."
         yield _stop(f"completeness of the {side}", told, "partial_run")
 
 

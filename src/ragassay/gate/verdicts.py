@@ -20,6 +20,7 @@ from ragassay.records.case import REFUSING, Case, CaseClass, Outcome
 from ragassay.records.decision import QuestionVerdict, RuleResult, VerdictShare
 from ragassay.records.policy import Band, MustHold, Need, Policy, Risk, Verdicts
 from ragassay.records.score import Observation
+from ragassay.records.text import many
 from ragassay.records.trace import TraceContent
 from ragassay.score.answer import ANSWERING
 from ragassay.score.labels import Labels
@@ -255,8 +256,8 @@ def _floor(rule: Verdicts, part: Part, own: Sequence[Question], alpha: float) ->
     share = float(lows.mean())
     needed = scaled_n(ends.clusters, share - ends.low, share - rule.at_least) if held is None else None
     told = (
-        f"{counts['good']:,} of {len(own):,} questions are good, {counts['bad']:,} bad, {counts['review']:,} to be "
-        f"reviewed, {counts['open']:,} open; at least {number(ends.low)} are good, "
+        f"{counts['good']:,} of {many(len(own), 'question')} are good, {counts['bad']:,} bad, "
+        f"{counts['review']:,} to be reviewed, {counts['open']:,} open; at least {number(ends.low)} are good, "
         f"and {number(rule.at_least)} is demanded"
     )
     why = Counter(reason for one in own if one.verdict.verdict != "good" for reason in one.verdict.reasons[:1])

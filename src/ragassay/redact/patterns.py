@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from ragassay.errors import UsageError
+from ragassay.records.text import many
 
 MAX_PATTERN = 1000
 """Characters of one pattern."""
@@ -31,7 +32,7 @@ def _compile(name: str, pattern: str) -> re.Pattern[str]:
         )
     if len(pattern) > MAX_PATTERN:
         raise UsageError(
-            f"a pattern of {len(pattern)} characters; the most is {MAX_PATTERN}",
+            f"a pattern of {many(len(pattern), 'character')}; the most is {MAX_PATTERN}",
             field=place,
             hint="give each part a name of its own",
         )

@@ -20,7 +20,7 @@ from ragassay.errors import LedgerError, RecordError
 from ragassay.records.base import Digest, Instant, Record
 from ragassay.records.canonical import canonical_bytes, digest_bytes, parse
 from ragassay.records.ledger import Act, Entry
-from ragassay.records.text import instant
+from ragassay.records.text import instant, many
 from ragassay.store import durable
 
 LEDGER = "ledger.jsonl"
@@ -73,7 +73,7 @@ def read_chain(data: bytes, *, file: str = LEDGER) -> list[Line]:
 def check_head(lines: list[Line], head: Head, *, file: str = LEDGER) -> None:
     """LedgerError unless the ledger holds the line that a witness has seen."""
     if head.number >= len(lines) or lines[head.number].digest != head.digest:
-        have = f"{len(lines)} lines" if head.number >= len(lines) else f"line {head.number} is another one"
+        have = many(len(lines), "line") if head.number >= len(lines) else f"line {head.number} is another one"
         raise LedgerError(
             f"rolled back: its witness has seen line {head.number} ({head.digest}), here {have}", file=file, hint=_HINT
         )

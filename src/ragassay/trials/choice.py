@@ -11,6 +11,7 @@ from ragassay.measures import declaration, parse
 from ragassay.records.case import Case, CaseClass
 from ragassay.records.experiment import Choice
 from ragassay.records.score import Estimate
+from ragassay.records.text import many
 from ragassay.records.trace import TraceContent
 from ragassay.store import Store
 from ragassay.trials.grid import Section
@@ -32,7 +33,7 @@ def choice_of(section: Section, cases: Sequence[Case]) -> Choice:
                 f"the questions are of {len(fitting)} classes, which are never pooled",
                 field="experiment.class",
                 hint="choose by one of them: "
-                + " or ".join(f'class = "{one}" ({counts[one]} questions)' for one in sorted(fitting)),
+                + " or ".join(f'class = "{one}" ({many(counts[one], "question")})' for one in sorted(fitting)),
             )
         (class_,) = fitting
     if class_ not in counts:

@@ -16,6 +16,7 @@ from ragassay.measures import declaration, parse
 from ragassay.records.base import Record
 from ragassay.records.canonical import canonical_bytes, digest_of, parse_value
 from ragassay.records.case import CaseClass
+from ragassay.records.text import many
 from ragassay.records.toml_file import read_toml
 from ragassay.score.answer import RUNTIME_MEASURES
 
@@ -167,7 +168,9 @@ def expand(section: Section) -> list[Setting]:
         count *= len(options)
     if count > MOST_SETTINGS:
         raise UsageError(
-            f"{count:,} settings; {MOST_SETTINGS:,} at most", field="experiment.grid", hint="vary fewer keys at once"
+            f"{many(count, 'setting')}; {MOST_SETTINGS:,} at most",
+            field="experiment.grid",
+            hint="vary fewer keys at once",
         )
     made: dict[bytes, Setting] = {}
     for start in section.settings or ({},):

@@ -11,6 +11,7 @@ from ragassay import benchmark as benchmark_room
 from ragassay.errors import UsageError
 from ragassay.measures.text import normalise_unicode
 from ragassay.records.case import Benchmark, Case
+from ragassay.records.text import many
 from ragassay.store import Store
 
 Kind = Literal["dev", "release"]
@@ -72,7 +73,9 @@ def split_of(name: str, cases: Sequence[Case], *, of_settings: str | None = None
     if declared == "dev":
         return Split(frozenset(said), "the experiment's file")
     raise UsageError(
-        f"nobody says which split the {len(cases)} questions of benchmark {name!r} are", field="split", hint=_HINT
+        f"nobody says which split the {many(len(cases), 'question')} of benchmark {name!r} are",
+        field="split",
+        hint=_HINT,
     )
 
 

@@ -120,7 +120,7 @@ def test_classes_are_never_pooled() -> None:
     mixed = [*CASES, Case(query_id=QueryId("m"), query="?", class_="multi_hop")]
     with pytest.raises(UsageError, match="2 classes") as caught:
         choice_of(section, mixed)
-    assert 'class = "multi_hop" (1 questions)' in caught.value.hint
+    assert 'class = "multi_hop" (1 question)' in caught.value.hint
     unanswerable = Case(query_id=QueryId("u"), query="?", class_="unanswerable")
     assert choice_of(section, [*CASES, unanswerable]).class_ == "answerable"
     with pytest.raises(UsageError, match="no question is of class"):

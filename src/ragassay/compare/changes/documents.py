@@ -12,6 +12,7 @@ from ragassay.corpus.build import load_entries
 from ragassay.records.base import Digest, DocumentId
 from ragassay.records.comparison import Change
 from ragassay.records.document import Corpus, CorpusEntry, Document, Segmentation
+from ragassay.records.text import many
 from ragassay.store import Store
 
 Key = tuple[DocumentId, str]
@@ -150,7 +151,7 @@ def _parsers(moved: list[Pair]) -> Iterator[Change]:
                 counts[pair] += 1
                 first.setdefault(pair, one.before.document_id)
         for (before, after), count in sorted(counts.items()):
-            of = first[before, after] if count == 1 else f"{count} documents"
+            of = first[before, after] if count == 1 else many(count, "document")
             yield change("parser", of if field == "parser" else f"{field} of {of}", before, after)
 
 

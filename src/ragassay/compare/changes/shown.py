@@ -8,6 +8,7 @@ import msgspec
 
 from ragassay.records.canonical import canonical_bytes, digest_text
 from ragassay.records.comparison import Artefact, Change
+from ragassay.records.text import many
 
 LONGEST = 400
 _LONGEST_NAME = 512
@@ -15,7 +16,7 @@ _LONGEST_NAME = 512
 
 def shown(text: str) -> str:
     """The text; a long one by its beginning and the digest of all of it, so that two long ones stay apart."""
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text)} characters, {digest_text(text)})"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({many(len(text), 'character')}, {digest_text(text)})"
 
 
 def change(artefact: Artefact, name: str, before: str | None, after: str | None) -> Change:

@@ -13,6 +13,7 @@ from ragassay.records.canonical import digest_of
 from ragassay.records.case import Principal
 from ragassay.records.document import Document, Passage
 from ragassay.records.index import IndexArtefact
+from ragassay.records.text import many
 from ragassay.run.clock import SYSTEM_CLOCK, Clock
 from ragassay.run.systems.declared import Secret
 from ragassay.run.systems.opening import Hits, Where
@@ -208,7 +209,9 @@ class PostgresIndex(VectorIndex):
             raise self._altered(f"its vectors have {column[0]} dimensions, the embedder {self.embedder.dimensions}")
         counted = connection.execute(self._sql("SELECT count(*) FROM {passages}")).fetchone()
         if counted is None or counted[0] != len(self.passages):
-            raise self._altered(f"it holds {counted[0] if counted else 0} passages instead of {len(self.passages)}")
+            raise self._altered(
+                f"it holds {many(counted[0] if counted else 0, 'passage')} instead of {len(self.passages)}"
+            )
         return True
 
     def _altered(self, what: str) -> UsageError:
