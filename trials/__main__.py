@@ -16,6 +16,7 @@ from trials.bad_day import run_bad_day
 from trials.disks import run_disks
 from trials.kills import run_kills
 from trials.lives import TrialError
+from trials.tampers import run_tampers
 
 Figures = list[tuple[str, str]]
 
@@ -58,8 +59,15 @@ def _mutations(given: Namespace) -> Figures:
     return figures
 
 
+def _tampers(given: Namespace) -> Figures:
+    """evidence that was tampered with, in every way that has a name, and clean copies that must hold"""
+    most = (220, 22, 20) if given.short else (given.tampers, 200, 500)
+    return run_tampers(tamperings=most[0], commands=most[1], clean=most[2], seed=given.seed)
+
+
 TRIALS: dict[str, Callable[[Namespace], Figures]] = {
-    "kills": _kills, "disks": _disks, "bad_day": _bad_day, "store": _store, "mutations": _mutations,
+    "kills": _kills, "disks": _disks, "bad_day": _bad_day, "store": _store, "tampers": _tampers,
+    "mutations": _mutations,
 }  # fmt: skip
 SHORT = ("kills", "disks")
 
@@ -75,6 +83,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=50, help="spread over at least so many runs")
     parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--mutations", type=int, default=1000, help="mutated inputs of each format")
+    parser.add_argument("--tampers", type=int, default=4800, help="tamperings in this process; 200 more by commands")
     parser.add_argument("--seed", type=int, default=20260801)
     parser.add_argument("--short", action="store_true", help="the version that is part of the tests: kills and disks")
     given = parser.parse_args()

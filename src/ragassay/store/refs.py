@@ -102,6 +102,10 @@ class Refs:
             stored = parse(_Stored, data, file=str(path))
             if not is_digest(stored.digest):
                 raise RecordError("not a digest", file=str(path), field="digest")
+            if canonical_bytes(stored) != data:
+                raise RecordError("not in canonical form", file=str(path))
+            if record_of(stored.kind) is None and stored.kind != "bytes":
+                raise RecordError(f"there is no record {stored.kind!r}", file=str(path), field="kind")
         except RecordError as cause:
             raise StoreError(
                 f"the ref {name} is damaged: {cause.message}",

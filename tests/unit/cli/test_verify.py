@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.unit.audit.conftest import command, made_once, project
+from tests.unit.audit.conftest import made_once, project
 
 from ragassay.cli import exit_code_of
 
 __all__ = ["made_once", "project"]
 TRUST = ("--trust", "trust.toml")
+
+
+def command(*words: str) -> None:
+    assert exit_code_of(list(words)) == 0, words
 
 
 def code(*words: str) -> int:
