@@ -11,7 +11,7 @@ from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of, digest_set, parse_value
 from ragassay.records.case import CaseLine
 from ragassay.records.document import Document
-from ragassay.records.protocol import Protocol, Run, Scoring, Stated, Subject, SystemIdentity
+from ragassay.records.protocol import Envelope, Protocol, Run, Scoring, Stated, Subject, SystemIdentity
 from ragassay.records.score import Observation, ScoreTable
 from ragassay.records.trace import TraceContent
 from ragassay.score import estimate
@@ -20,6 +20,10 @@ from ragassay.store import Store
 
 AS_OF = "2026-08-01T00:00:00Z"
 NONE = Stated(absent="none")
+ENVELOPE = Envelope(
+    started_at="2026-08-01T12:00:00Z", finished_at="2026-08-01T12:00:00Z", code_revision=NONE, python="3", platform="p",
+    machine="m", cpu_count=1, packages=(), hash_seed="0", concurrency=1, resumed=0, ragassay_version="0", clock="none",
+)  # type: ignore[arg-type]  # fmt: skip
 
 
 class Written:
@@ -87,7 +91,7 @@ class Written:
             subject=protocol.subject, protocol=store.put_record(protocol), state="complete", questions=keys,
             answered=keys, failures=0, content=digest_set([digest_of(one) for one in traces] or [digest_of(name)]),
             contents=store.put_lines(traces), measurements=store.put_lines([]), texts=store.put_lines([]),
-            envelope=digest_of("envelope"),
+            envelope=store.put_record(ENVELOPE),
         )  # fmt: skip
         return run, store.put_record(run)
 

@@ -6,18 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-from tests.unit.compare.written import NONE, Written
+from tests.unit.compare.written import Written
 
 from ragassay.gate.decide import measures_of, outcome_of, read_demands
 from ragassay.gate.evidence import Evidence, read_evidence
 from ragassay.gate.policy_file import policy_of
 from ragassay.gate.rules import Arms
 from ragassay.gate.verdicts import questions
-from ragassay.records.base import Digest
 from ragassay.records.decision import Result, RuleResult
 from ragassay.records.policy import Policy
-from ragassay.records.protocol import Envelope, Run
 from ragassay.records.score import Bounds, Observation
 from ragassay.score.table import load_world
 from ragassay.store import Store
@@ -25,24 +22,6 @@ from ragassay.store import Store
 RECALL = "recall(rel=2)@5"
 Said = float | str | tuple[float, float] | None
 """A value; error, missing or undefined; the bounds of a missing one; None: no row."""
-
-
-class Dated(Written):
-    """Written runs that have an envelope."""
-
-    finished = "2026-08-01T12:00:00Z"
-    mixed: tuple[str, ...] = ()
-    state = "complete"
-
-    def _run(self, name: str, traces: Any, repeats: int) -> tuple[Run, Digest]:
-        run, _ = super()._run(name, traces, repeats)
-        envelope = Envelope(
-            started_at=self.finished, finished_at=self.finished, code_revision=NONE, python="3", platform="p",
-            machine="m", cpu_count=1, packages=(), hash_seed="0", concurrency=1, resumed=0, ragassay_version="0",
-            clock="none",
-        )  # type: ignore[arg-type]  # fmt: skip
-        run = msgspec.structs.replace(run, envelope=self.store.put_record(envelope), mixed=self.mixed, state=self.state)
-        return run, self.store.put_record(run)
 
 
 def row(query_id: str, said: Said, measure: str = RECALL, step: str | None = "context", **more: Any) -> Observation:
@@ -61,7 +40,7 @@ class Bench:
     def __init__(self, folder: Path, size: int = 30, *, each: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         cases = [{"queryId": f"q{one:03}", **(each or {}).get(f"q{one:03}", {})} for one in range(size)]
         self.store = Store.open(folder / "store", create=True)
-        self.written = Dated(self.store, cases)
+        self.written = Written(self.store, cases)
         self.ids = [one["queryId"] for one in cases]
         self.count = 0
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.unit.compare.test_pairs import CASES, drawn
-from tests.unit.gate.arms import Dated
+from tests.unit.compare.written import Written
 
 from ragassay.compare import pairs as compared
 from ragassay.compare.side import open_side
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[3]
 def test_both_readers_read_the_same(tmp_path: Path, measure: str, slice_: str | None) -> None:
     """Values and ends of every question, and differences of every pair, in one order."""
     store = Store.open(tmp_path / "s", create=True)
-    written = Dated(store, CASES)
+    written = Written(store, CASES)
     tables = [written.table(drawn(written, seed), f"t{seed}", repeats=3) for seed in (1, 2)]
     arms = [read_evidence(store, one, "arm") for one in tables]
     sides = [open_side(store, one, "arm") for one in tables]
