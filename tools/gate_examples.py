@@ -14,7 +14,8 @@ from ragassay.records.score import Population
 def decided(digest: Callable[[str], str]) -> dict[str, Record]:
     """By name."""
     policy = Policy(
-        name="release", alpha=0.01, max_age_days=14, judged_gap=0.1, near=0.1, least_authority=2, variation=("embedder",),
+        name="release", alpha=0.01, max_age_days=14, judged_gap=0.1, near=0.1, least_authority=2,
+        variation=("embedder",),
         rules=(
             Rule(measure="recall@20", class_="answerable", step="fuse", at_least=0.8),
             Rule(measure="unsupported_answer", class_="unanswerable", at_most=0.1, on_fail="review"),

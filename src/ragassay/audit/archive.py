@@ -62,9 +62,7 @@ def export(store: Store, run: Digest, out: IO[bytes], *, page: bytes, version: s
     """Write the archive of a run; the same records give the same bytes. Raises IntegrityError for damaged objects."""
     reached = reach(store, run)
     named = {one.digest for one in reached.refs}
-    hidden = {
-        one for one, target in reached.objects.items() if public and one not in named and _has_texts(target)
-    }
+    hidden = {one for one, target in reached.objects.items() if public and one not in named and _has_texts(target)}
     kept = sorted(reached.objects.keys() - hidden)
     data = store.ledger.bytes()
     manifest = Manifest(
