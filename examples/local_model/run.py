@@ -187,7 +187,7 @@ def outcomes(asked: Asked, talks: bool | None = None) -> str:
     counts: Counter[str] = Counter()
     for one in asked.traces:
         if talks is None or (asked.cases[str(one.query_id)].conversation is not None) == talks:
-            failed = f"failed ({one.failure.code})" if one.failure is not None else None
+            failed = f"failed ({one.failure.code or one.failure.cause})" if one.failure is not None else None
             counts[failed or (one.answer.outcome if one.answer and one.answer.outcome else "none said")] += 1
     return ", ".join(f"{number} {name}" for name, number in sorted(counts.items()))
 
@@ -240,9 +240,8 @@ def report(asked: dict[str, Asked]) -> Iterator[str]:
         yield f"- {case.query}"
         for name, one in asked.items():
             trace = next(trace for trace in one.traces if trace.query_id == case.query_id)
-            text = (
-                trace.answer.text if trace.answer is not None else f"(failed: {trace.failure and trace.failure.code})"
-            )
+            why = "" if trace.failure is None else trace.failure.code or trace.failure.cause
+            text = trace.answer.text if trace.answer is not None else f"(failed: {why})"
             outcome = trace.answer.outcome if trace.answer is not None else None
             yield f"    - {name}, {outcome or 'no outcome'}: {' '.join(text.split())}"
 
