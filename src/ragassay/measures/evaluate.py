@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ragassay.errors import InputError, UsageError
-from ragassay.measures.lists import Bools, Lists
+from ragassay.measures.lists import Bools, Lists, by_query
 from ragassay.measures.outcome import Outcome
 from ragassay.measures.ranking import Column, column
 from ragassay.measures.spelling import Measure, parse
@@ -296,6 +296,6 @@ def _in_ties(rows: RunRows, precision: Precision, depth: int | None, *, best: bo
     own = rows.ranked[precision]
     grade = rows.labels.grade[own.label]
     ranks = extreme_ranks(own.query, own.first, own.last, grade, best=best)
-    order = np.lexsort((ranks, own.query))
+    order = by_query(own.query, ranks)
     ranked = own._replace(query=own.query[order], rank=ranks[order], label=own.label[order])
     return _lists(rows, ranked, depth)

@@ -15,6 +15,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+_LARGEST = 1 << 63
+
 
 def summed(query: Ints, terms: NDArray[np.generic], queries: int) -> Floats:
     """Sum of the terms of each question, added in row order: the order in which trec_eval adds."""
@@ -29,6 +31,15 @@ def running(values: Ints | Bools, query: Ints, queries: int) -> Ints:
     before = np.concatenate((np.zeros(1, np.int64), total))[first]
     result: Ints = total - before[query]
     return result
+
+
+def by_query(query: Ints, value: Ints) -> Ints:
+    """Order of the rows by question, then value; rows that have the same of both in any order."""
+    low, high = int(value.min(initial=0)), int(value.max(initial=0))
+    if (int(query.max(initial=0)) + 1) * (high - low + 1) >= _LARGEST:
+        return np.lexsort((value, query))
+    order: Ints = np.argsort(query * (high - low + 1) + (value - low))
+    return order
 
 
 def places(query: Ints, queries: int) -> Ints:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ragassay.measures.lists import Bools, Ints, places, running
+from ragassay.measures.lists import Bools, Ints, by_query, places, running
 
 
 def extreme_ranks(query: Ints, first: Ints, last: Ints, grade: Ints, *, best: bool) -> Ints:
@@ -13,6 +13,16 @@ def extreme_ranks(query: Ints, first: Ints, last: Ints, grade: Ints, *, best: bo
     Best: positive grades first, the greatest foremost, grade 0 last, unjudged and negative ones between.
     Worst: the other way round. Rows outside ties stay. Arrays have shape (rows,); ranks first..last are the tie's.
     """
+    result = np.where((grade == 0) == best, last, first)  # right for the only judged row of a tie
+    order = by_query(query, first)
+    tie = _groups(query[order], first[order])
+    rows = order[np.bincount(tie)[tie] > 1]
+    result[rows] = _shared(query[rows], first[rows], last[rows], grade[rows], best=best)
+    return result
+
+
+def _shared(query: Ints, first: Ints, last: Ints, grade: Ints, *, best: bool) -> Ints:
+    """As `extreme_ranks`, of ties with several judged rows."""
     side = _side(grade)
     order = np.lexsort((-grade, side, first, query))
     tie = _groups(query[order], first[order])

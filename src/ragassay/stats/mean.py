@@ -11,7 +11,8 @@ def mean(values: Iterable[float]) -> float | None:
 
     A value that is not finite is a ValueError: what has no score may not enter a mean.
     """
-    numbers = [float(value) for value in values]
-    if not all(map(math.isfinite, numbers)):
+    numbers = [*map(float, values)]
+    total = math.fsum(numbers)
+    if not math.isfinite(total):
         raise ValueError("a mean of values that are not all finite")
-    return math.fsum(numbers) / len(numbers) if numbers else None
+    return total / len(numbers) if numbers else None

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ragassay.errors import InputError
-from ragassay.measures.lists import Bools, Ints
+from ragassay.measures.lists import Bools, Ints, by_query
 from ragassay.measures.trec.decimals import parse_decimals
 from ragassay.measures.trec.scan import padded, scan
 from ragassay.measures.trec.source import Range, Source
@@ -75,7 +75,7 @@ class Labels:
     def _sorted(self) -> tuple[Words, Ints]:
         """Keys in ascending order, and the label of each."""
         keys = self.keys(self.query, 1, hashes(self.items))
-        order = np.argsort(keys, kind="stable")
+        order = np.argsort(keys)
         return keys[order], order
 
     @cached_property
@@ -126,22 +126,23 @@ class Labels:
     def refuse_duplicates(self) -> None:
         """An error if one item is judged twice for one question."""
         keys, order = self._sorted
+        second = len(keys)
         for step in range(1, min(self._longest_run, len(keys) - 1) + 1):
             first = np.flatnonzero(keys[step:] == keys[:-step])
             a, b = order[first], order[first + step]
             same = (self.query[a] == self.query[b]) & equal(self.items, a, self.items, b)
-            if same.any():
-                row = int(b[same].min())
-                name = self.items.text(row).decode("utf-8", "replace")
-                query = self.names[self.query[row]].decode("utf-8", "replace")
-                raise DuplicateLabelError(
-                    f"{name!r} is judged twice for query {query!r}", hint="keep one judgement an item", line=row
-                )
+            second = int(np.maximum(a, b)[same].min(initial=second))
+        if second < len(keys):
+            name = self.items.text(second).decode("utf-8", "replace")
+            query = self.names[self.query[second]].decode("utf-8", "replace")
+            raise DuplicateLabelError(
+                f"{name!r} is judged twice for query {query!r}", hint="keep one judgement an item", line=second
+            )
 
     @cached_property
     def by_grade(self) -> tuple[Ints, Ints]:
         """Question and grade of each label, by question ascending and grade descending."""
-        order = np.lexsort((-self.grade, self.query))
+        order = by_query(self.query, -self.grade)
         return self.query[order], self.grade[order]
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragassay.errors import InputError
-from ragassay.measures.lists import Ints
+from ragassay.measures.lists import Ints, by_query
 from ragassay.measures.trec.decimals import parse_decimals
 from ragassay.measures.trec.labels import Labels
 from ragassay.measures.trec.parts import Part, gathered, in_order, is_scattered, plain
@@ -226,7 +226,7 @@ def _by_rank(columns: list[list[Ints]]) -> Ranked:
     """The rows of all pieces by question, then rank."""
     none = [np.zeros(0, np.int64)]
     query, ranks, *rest = (np.concatenate(parts or none) for parts in columns)
-    order = np.lexsort((ranks, query))
+    order = by_query(query, ranks)
     first, last, label = (values[order] for values in rest)
     return Ranked(query[order], ranks[order], first, last, label, np.zeros(0, np.int64))
 

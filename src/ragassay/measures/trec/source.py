@@ -6,13 +6,10 @@ file first.
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import stat
 import sys
-import tempfile
-import zlib
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -216,24 +213,35 @@ def _opened(name: str) -> BinaryIO:
             return stream
         with stream:
             stream.seek(0)
-            with gzip.open(stream) as unpacked:
-                return _spooled(unpacked)
+            return _unpacked(stream, name)
     except FileNotFoundError as error:
         raise InputError("there is no such file", hint="check the path", file=name) from error
     except IsADirectoryError as error:
         raise InputError("this is a directory", hint="name the file in it", file=name) from error
     except PermissionError as error:
         raise InputError("the file may not be read", hint="check its permissions (chmod +r)", file=name) from error
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise InputError(f"the gzip data is damaged: {error}", hint="test it with gzip -t", file=name) from error
     except OSError as error:
         raise InputError(
             f"the file cannot be read: {error.strerror or error}", hint="check the path and the disk", file=name
         ) from error
 
 
+def _unpacked(stream: BinaryIO, name: str) -> BinaryIO:
+    """What is in a gzip stream, spooled."""
+    import gzip  # a few milliseconds that plain files do without
+    import zlib
+
+    try:
+        with gzip.open(stream) as unpacked:
+            return _spooled(unpacked)
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise InputError(f"the gzip data is damaged: {error}", hint="test it with gzip -t", file=name) from error
+
+
 def _spooled(stream: SupportsRead) -> BinaryIO:
     """All bytes of a stream in a temporary file without a name, block by block."""
+    import tempfile  # a few milliseconds that plain files do without
+
     target = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     try:
         while block := stream.read(_COPY):
