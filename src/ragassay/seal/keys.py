@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 MOST_BYTES = 16 * 1024
+MOST_PASSPHRASE = 1023  # what OpenSSL takes
 
 
 class Signer(NamedTuple):
@@ -45,9 +46,11 @@ def new_keys(path: Path, passphrase: str | None = None) -> KeyFiles:
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    if not path.name:
+        raise UsageError("a key needs a file name", file=str(path), hint="for example release.key")
     public_path = path.with_name(path.name + ".pub")
     private = Ed25519PrivateKey.generate()
-    lock = serialization.BestAvailableEncryption(passphrase.encode()) if passphrase else serialization.NoEncryption()
+    lock = serialization.BestAvailableEncryption(_secret(passphrase)) if passphrase else serialization.NoEncryption()
     secret = private.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, lock)
     public = private.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
@@ -57,6 +60,19 @@ def new_keys(path: Path, passphrase: str | None = None) -> KeyFiles:
     _write_new(path, secret, 0o600)
     _write_new(public_path, public, 0o644)
     return KeyFiles(path, public_path, key_id(private.public_key()))
+
+
+def _secret(passphrase: str) -> bytes:
+    """The passphrase as bytes. UsageError for one that is not UTF-8, or longer than a key can be locked with."""
+    try:
+        secret = passphrase.encode()
+    except UnicodeEncodeError:
+        raise UsageError("the passphrase is not UTF-8", hint="set another RAGASSAY_KEY_PASSPHRASE") from None
+    if len(secret) > MOST_PASSPHRASE:
+        raise UsageError(
+            f"the passphrase has more than {MOST_PASSPHRASE} bytes", hint="set a shorter RAGASSAY_KEY_PASSPHRASE"
+        )
+    return secret
 
 
 def _write_new(path: Path, data: bytes, mode: int) -> None:
@@ -79,8 +95,9 @@ def read_private(path: Path, passphrase: str | None = None) -> Signer:
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     data = _read(path, "a private key")
+    secret = _secret(passphrase) if passphrase else None
     try:
-        found = load_pem_private_key(data, passphrase.encode() if passphrase else None)
+        found = load_pem_private_key(data, secret)
     except TypeError:
         what = "needs no passphrase" if passphrase else "needs a passphrase"
         raise UsageError(f"the key {what}", file=str(path), hint="set or unset RAGASSAY_KEY_PASSPHRASE") from None
@@ -117,10 +134,9 @@ def _read(path: Path, what: str) -> bytes:
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
-    except OSError as cause:
-        raise UsageError(
-            f"cannot be read: {cause.strerror}", file=str(path), hint=f"it must be {what} in PEM"
-        ) from None
+    except (OSError, ValueError) as cause:
+        why = cause.strerror if isinstance(cause, OSError) else cause
+        raise UsageError(f"cannot be read: {why}", file=str(path), hint=f"it must be {what} in PEM") from None
     if len(data) > MOST_BYTES:
         raise UsageError(f"more than {MOST_BYTES} bytes", file=str(path), hint=f"it must be {what} in PEM")
     return data
