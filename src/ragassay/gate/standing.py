@@ -67,7 +67,7 @@ def _age(side: str, one: Evidence, days: int, as_of: str) -> Iterator[RuleResult
     ended, now = moment(one.envelope.finished_at or one.envelope.started_at), moment(as_of)
     if ended - now >= timedelta(days=1):
         yield _stop(label, f"The run ended at {ended:%Y-%m-%d}, after {now:%Y-%m-%d}.", "as_of_before_evidence")
-    elif now - ended > timedelta(days=days):
+    elif now - ended > timedelta(days=min(days, timedelta.max.days)):
         told = f"The run ended {(now - ended).days:,} days before {now:%Y-%m-%d}; at most {days:,} are allowed."
         yield _stop(label, told, "stale_evidence")
 

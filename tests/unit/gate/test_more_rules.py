@@ -279,6 +279,7 @@ def test_what_must_be_so_before_any_rule(bench: Bench) -> None:
     assert standing(bench, traced(bench, failed=6)) == {"no_rules"}, "a fifth may fail"
     assert standing(bench, traced(bench, failed=7)) == {"no_rules", "too_many_errors"}
     assert standing(bench, good, max_age_days=1) == {"no_rules"}
+    assert standing(bench, good, max_age_days=2**53 - 1) == {"no_rules"}, "more days than the calendar has"
     assert standing(bench, good, "2026-08-02T12:00:01Z", max_age_days=1) == {"no_rules", "stale_evidence"}
     assert standing(bench, good, "2026-07-01T00:00:00Z", max_age_days=1) == {"no_rules", "as_of_before_evidence"}
     partial = good._replace(run=msgspec.structs.replace(good.run, state="partial", stopped="cost_ceiling"))
