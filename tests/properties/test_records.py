@@ -59,6 +59,8 @@ def values(declared: Any) -> st.SearchStrategy[Any]:
     if origin is Literal:
         return st.sampled_from(arguments)
     if origin is tuple:
+        if arguments[-1] is not Ellipsis:
+            return st.tuples(*map(values, arguments))
         return st.lists(values(arguments[0]), max_size=3).map(tuple)
     if origin is dict:
         return st.dictionaries(values(arguments[0]), values(arguments[1]), max_size=3)
@@ -97,18 +99,23 @@ def records(kind: type[Record]) -> st.SearchStrategy[Any]:
     return build()
 
 
+NUMBERED = {"Observation": "value", "Estimate": "value", "Effect": "effect", "Judgement": "label"}
+"""Record with a status -> the field that stands exactly where the status is value."""
+
+
 def tie(kind: str, fields: dict[str, Any], draw: st.DrawFn) -> None:
     """What one field makes of another."""
-    if {"status", "reason"} <= set(fields) | {"reason"} and kind in {"Observation", "Estimate", "Judgement"}:
-        number = "label" if kind == "Judgement" else "value"
+    if {"status", "reason"} <= set(fields) | {"reason"} and kind in NUMBERED:
+        number = NUMBERED[kind]
         has = fields["status"] == "value"
         fields[number] = draw(TEXT if kind == "Judgement" else FLOAT) if has else None
         fields["reason"] = None if has else draw(TEXT)
-    if kind == "Estimate":
-        fields["scored"] += fields["status"] == "value"
-        counts = ("scored", "undefined", "missing", "error")
+    if kind in {"Estimate", "Effect"}:
+        told = "scored" if kind == "Estimate" else "pairs"
+        fields[told] += fields["status"] == "value"
+        counts = (told, "undefined", "missing", "error")
         for count in counts:
-            fields[count] = min(fields[count], 2**40) or int(count == "scored" and fields["status"] == "value")
+            fields[count] = min(fields[count], 2**40) or int(count == told and fields["status"] == "value")
         fields["attempted"] = sum(fields[count] for count in counts)
     if kind == "Stated":
         given = draw(st.sampled_from(["value", "absent"]))
