@@ -71,11 +71,8 @@ def verify(
 
 def _told(found: Verified, trust: Path | None) -> list[str]:
     lines = [f"run {found.about.run}  every byte is as it was sealed"]
-    if found.founded is None:
-        lines.append("ledger  none: nobody recorded what was done in which order")
-    else:
-        seen = "its witness agrees" if found.witnessed else "no witness outside of the store"
-        lines.append(f"ledger {found.founded}  {many(found.acts, 'line')}, unbroken; {seen}")
+    seen = "its witness agrees" if found.witnessed else "no witness outside of the store"
+    lines.append(f"ledger {found.founded}  {many(found.acts, 'line')}, unbroken; {seen}")
     if trust is None:
         lines.append("signatures  not looked at: no trust policy was given")
     lines += [f"{one.kind}  signed by {one.name} (key {one.key_id[:16]})" for one in found.signed]

@@ -34,7 +34,7 @@ class Verified(NamedTuple):
     signed: tuple[Signed, ...]
     acts: int
     """Lines of the ledger."""
-    founded: Digest | None
+    founded: Digest
     """Digest of its first line, by which it is told from every other ledger."""
     witnessed: bool
     """Whether a witness outside of the store has seen it."""
@@ -68,7 +68,13 @@ def verify_evidence(store: Store, about: About, trust: Trust | None = None) -> V
     """
     run: Run = verify_run(store, about.run)
     lines = store.ledger.lines()
-    founded = lines[0].digest if lines else None
+    if not lines:
+        raise LedgerError(
+            "there is no ledger: nobody can tell what was done here in which order",
+            file=str(store.ledger.path),
+            hint="it was taken away, or the store is older than ledgers: restore it from a copy",
+        )
+    founded = lines[0].digest
     signed: tuple[Signed, ...] = ()
     if trust is not None:
         _check_ledger(trust, founded)
@@ -76,10 +82,10 @@ def verify_evidence(store: Store, about: About, trust: Trust | None = None) -> V
     return Verified(about, run.protocol, signed, len(lines), founded, store.ledger.witnessed(lines) is not None)
 
 
-def _check_ledger(trust: Trust, founded: Digest | None) -> None:
+def _check_ledger(trust: Trust, founded: Digest) -> None:
     if trust.ledger is not None and trust.ledger != founded:
         raise LedgerError(
-            f"the trust policy names the ledger {trust.ledger}, this one is {founded or 'not there'}",
+            f"the trust policy names the ledger {trust.ledger}, this one is {founded}",
             hint="another ledger stands in its place, or the policy is that of another store",
         )
 

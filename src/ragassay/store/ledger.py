@@ -198,6 +198,8 @@ class Ledger:
             return self.path.read_bytes()
         except FileNotFoundError:
             return b""
+        except IsADirectoryError:
+            raise LedgerError("a folder stands in its place", file=str(self.path), hint=_HINT) from None
         except OSError as cause:
             raise durable.failed("read the ledger", self.path, cause) from cause
 

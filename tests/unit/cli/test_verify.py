@@ -79,6 +79,10 @@ def test_a_ledger_that_was_rolled_back_or_taken_away(project: Path, capsys: pyte
     assert "rolled back" in capsys.readouterr().err
     ledger.unlink()
     assert code("verify", "good", *TRUST) == 5
+    assert code("verify", "good") == 5
+    ledger.mkdir()
+    assert code("verify", "good") == 5
+    ledger.rmdir()
     ledger.write_bytes(whole)
     assert code("verify", "good", *TRUST) == 0
 
