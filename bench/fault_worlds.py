@@ -54,7 +54,7 @@ RERANKED = {
 }
 MEASURES = (
     "recall(rel=2)@20", "ndcg@5", "survival", "duplicate_rate", "overlap_ratio", "stale_in_context", "false_refusal",
-    "unsupported_answer", "error_rate",
+    "unsupported_answer", "error_rate", "judged@20",
 )  # fmt: skip
 
 

@@ -7,6 +7,9 @@ from ragassay.gate.evidence import Evidence
 from ragassay.gate.reading import Column, NoColumn, Part, column
 from ragassay.measures import parse
 
+NO_LABELS = "needs no labels"
+"""What such a measure declares of missing labels."""
+
 
 def judged_gap(
     candidate: Evidence, baseline: Evidence | None, read: Column, part: Part, most: float
@@ -14,9 +17,11 @@ def judged_gap(
     """Why a difference of a retrieval measure between these arms says nothing; None where it may be read.
 
     Judged@k, at the measure's own cut-off where it was taken there, else at the nearest, may differ by at most `most`.
-    Where every document was judged there is nothing unjudged to differ.
+    Where every document was judged nothing unjudged can differ; nor does it matter to a measure that needs no labels.
     """
     if baseline is None or read.measure.declared.stage != "retrieval" or read.measure.name == "judged":
+        return None
+    if read.measure.declared.missing_labels == NO_LABELS:
         return None
     if candidate.benchmark.completeness == "complete":
         return None

@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.unit.compare.changes.made import SYSTEM, Bench, Letters, Made, document, documents, lines
+from tests.unit.compare.changes.made import SCORING, SYSTEM, Bench, Letters, Made, document, documents, lines
 
 from ragassay.errors import UsageError
 from ragassay.gate.evidence import check_alike, read_evidence
+from ragassay.gate.rules import Arms, read_rules
+from ragassay.records.policy import Policy, Rule
+from ragassay.records.protocol import Scoring
 from ragassay.run.systems.pipeline.rerank import FunctionReranker
 from ragassay.run.systems.pipeline.settings import pipeline_settings
 from ragassay.trials.faults import FAULTS, WHERE, Site, ground, loud, loud_corpus, silent, struck
@@ -47,7 +50,15 @@ class Planting:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
 
-    def run(self, plant: Callable[[Site], Any], *, floor: float = 0.0, texts: Any = None, **cut: int) -> Made:
+    def run(
+        self,
+        plant: Callable[[Site], Any],
+        *,
+        floor: float = 0.0,
+        texts: Any = None,
+        scoring: Scoring = SCORING,
+        **cut: int,
+    ) -> Made:
         cases = [
             replace(one, evidence=tuple(replace(each, version="1") for each in one.evidence or ())) for one in lines()
         ]
@@ -56,7 +67,9 @@ class Planting:
         def adapter(kept: Any, passages: Any, *_: Any) -> Any:
             return plant(site_of(kept, passages, floor))
 
-        return self.bench.run(texts=texts or ground(documents(), share=1.0), cut=how, cases=cases, adapter=adapter)
+        return self.bench.run(
+            texts=texts or ground(documents(), share=1.0), cut=how, cases=cases, adapter=adapter, scoring=scoring
+        )
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +135,26 @@ def test_the_gate_reads_the_same_questions_over_another_corpus_where_that_is_dec
     check_alike(planting.bench.store, ours, theirs, ["document_removed"])
     with pytest.raises(UsageError, match="another corpus"):
         check_alike(planting.bench.store, ours, theirs, [])
+
+
+def test_a_gate_reads_repeats_though_nobody_measured_how_much_was_judged(
+    planting: Planting,
+) -> None:
+    """A rate of duplicates needs no labels, so there is nothing unjudged that could favour an arm."""
+    rule = Rule(measure="duplicate_rate", step="vector", margin=0.01)
+    versions = {"duplicate_rate": "1", "recall": "1"}
+    scoring = replace(SCORING, measures=("duplicate_rate", "recall(rel=2)@5"), measure_versions=versions)
+    runs = (
+        planting.run(lambda site: silent(site, "duplicated documents"), scoring=scoring),
+        planting.run(lambda site: site.system(), scoring=scoring),
+    )
+    ours, theirs = (read_evidence(planting.bench.store, one.table_digest, "arm") for one in runs)
+    arms = Arms(planting.bench.store, Policy(name="p", rules=(rule,), alpha=0.4), ours, theirs)
+    (found,) = read_rules(arms, (rule,))
+    assert found.value is not None
+    assert found.baseline is not None
+    assert found.value > found.baseline
+    assert set(found.reasons) <= {"threshold", "not_enough_questions"}
 
 
 def test_a_cut_without_overlap_is_named(planting: Planting, sound: Made) -> None:
