@@ -109,7 +109,11 @@ class Points:
 
     def _add_context(self) -> None:
         end = self.graph.end
-        places = () if end is None else tuple(self._places[self.content.steps[one].step_id] for one in end.parents)
+        ids = () if end is None else tuple(self.content.steps[one].step_id for one in end.parents)
+        # Generation, and what comes after it, is none that it stood on; where only such are named, all before it are.
+        places = tuple(self._places[one] for one in ids if one in self._places)
+        if ids and not places:
+            places = tuple(range(len(self.all)))
         self._put(CONTEXT, CONTEXT, places, self.content.context, (), None)
 
     def _add(self, step: Step, place: int, last: bool) -> None:
