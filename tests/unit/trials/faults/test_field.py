@@ -18,6 +18,14 @@ CAUGHT = {
 }
 
 
+MEANS = {
+    "context poisoning": 0.9,
+    "silent refusal": 1.0,
+    "confident answers on unanswerable questions": 0.9,
+}
+"""As docs/faults.md shows them; before it is 0.8, 48 of 60."""
+
+
 @pytest.fixture(scope="module")
 def field(tmp_path_factory: pytest.TempPathFactory) -> Field:
     return Field(tmp_path_factory.mktemp("field"))
@@ -33,7 +41,8 @@ def both(field: Field, name: str, text: str, tag: str) -> tuple[Any, Any, Any]:
 @pytest.mark.parametrize("name", AFTER)
 def test_a_mean_of_correctness_does_not_see_it(field: Field, name: str) -> None:
     ours, theirs, sealed = both(field, name, MEAN_ONLY, "mean")
-    assert field.pooled(ours) >= field.pooled(theirs)
+    assert field.pooled(theirs) == pytest.approx(48 / 60)
+    assert field.pooled(ours) == pytest.approx(MEANS[name])
     assert field.pooled(ours, "token_f1") >= field.pooled(theirs, "token_f1")
     decision, _ = decide(field.store, sealed, ours, baseline=theirs, as_of="2026-08-02T00:00:00Z")
     assert decision.outcome != "fail"
