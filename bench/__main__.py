@@ -2,7 +2,7 @@
 
 Others take longer or install things, and run alone: `python bench/install.py`, `python bench/tables.py`,
 `python -m bench.measures long`, `python -m bench.scale`, `python -m bench.embedders`,
-`python -m bench.pgvector`, `python -m bench.gate_bounds`.
+`python -m bench.pgvector`, `python -m bench.gate_bounds`, `python -m bench.faults`.
 """
 
 from __future__ import annotations
