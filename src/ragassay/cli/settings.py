@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from ragassay.errors import RagassayError, UsageError
 from ragassay.records.base import Record
 from ragassay.records.canonical import parse_value
 from ragassay.records.text import instant
-from ragassay.records.toml_file import read_toml
+from ragassay.records.toml_file import line_of, read_toml, without_dates
 
 if TYPE_CHECKING:
     from ragassay.run.ceiling import Ceiling
@@ -186,7 +185,7 @@ def read_table(path: Path) -> tuple[str, dict[str, Any]]:
 def settings_of(loaded: dict[str, Any], text: str = "", path: Path | None = None) -> Settings:
     """The settings that these values mean; UsageError names the field, and file and line where they are given."""
     try:
-        settings = parse_value(Settings, _without_dates(loaded))
+        settings = parse_value(Settings, without_dates(loaded))
         _check(settings)
         _check_policy(settings, text, path)
     except RagassayError as error:
@@ -275,33 +274,3 @@ def located(error: RagassayError, path: Path | None) -> RagassayError:
     if path is None or error.file or not error.field.startswith(("system", "benchmark", "corpus")):
         return error
     return error.at(file=str(path), line=line_of(path.read_text("utf-8"), error.field, error.message))
-
-
-def _without_dates(value: Any) -> Any:
-    """TOML's own dates as text, which is how records hold them."""
-    if isinstance(value, dict):
-        return {key: _without_dates(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_without_dates(one) for one in value]
-    return value.isoformat() if hasattr(value, "isoformat") else value
-
-
-def line_of(text: str, field: str, message: str = "") -> int | None:
-    """The line of a TOML text on which `section.key` is set (or which holds the unknown key that a message quotes)."""
-    unknown = re.search(r"unknown field '([^']+)'", message)
-    path = re.sub(r"\[\d+\]", "", field).split(".") if field else []
-    if unknown:
-        path = [*path, unknown[1]]
-    section = ""
-    best: int | None = None
-    for number, line in enumerate(text.split("\n"), 1):
-        header = re.match(r"\s*\[\[?\s*([\w.\-\"]+)\s*\]\]?", line)
-        if header:
-            section = header[1]
-            if section.split(".") == path[: len(section.split("."))]:
-                best = number
-            continue
-        key = re.match(r"\s*[\"']?([\w\-.]+)[\"']?\s*=", line)
-        if key and [part for part in [*section.split("."), *key[1].split(".")] if part] == path:
-            return number
-    return best

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,7 +15,7 @@ from ragassay.records.base import Record
 from ragassay.records.canonical import parse_value
 from ragassay.records.decision import Kind
 from ragassay.records.policy import Policy, Rule
-from ragassay.records.toml_file import read_toml
+from ragassay.records.toml_file import line_of, read_toml, without_dates
 
 HINT = "docs/gate.md shows every key"
 MOST_RULES = 1_000
@@ -45,7 +44,7 @@ def read_policy(path: Path) -> Policy:
 def policy_of(table: Mapping[str, Any], text: str = "", path: Path | None = None) -> Policy:
     """The policy that the values of `[policy]` mean; UsageError names the field, and file and line where given."""
     try:
-        made = _spelled(parse_value(Policy, _plain(dict(table))))
+        made = _spelled(parse_value(Policy, without_dates(dict(table))))
         _check_names(made)
     except RagassayError as error:
         field = ".".join(part for part in ("policy", error.field) if part)
@@ -92,59 +91,6 @@ def rows_of(policy: Policy) -> Iterator[tuple[str, int, Any]]:
     for field in ("rules", "must_hold", "budgets", "verdicts"):
         for number, one in enumerate(getattr(policy, field)):
             yield field, number, one
-
-
-def _plain(value: Any) -> Any:
-    """TOML's dates as text, which is how records hold them."""
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    return value.isoformat() if hasattr(value, "isoformat") else value
-
-
-def line_of(text: str, field: str, message: str = "") -> int | None:
-    """The line on which `policy.rules[1].at_least` is set, or which holds the unknown key that a message quotes.
-
-    Where there is none, the heading of the nearest table above it.
-    """
-    unknown = re.search(r"unknown field '([^']+)'", message)
-    wanted = [*_parts(field), *([(unknown[1], None)] if unknown else [])]
-    seen: Counter[str] = Counter()
-    section: list[tuple[str, int | None]] = []
-    best: tuple[int, int] | None = None
-    for number, line in enumerate(text.split("\n"), 1):
-        header = re.match(r"\s*(\[\[?)\s*([\w.\-\"]+)\s*\]\]?", line)
-        if header:
-            name = header[2]
-            place = seen[name] if header[1] == "[[" else None
-            seen[name] += 1
-            section = [(part, None) for part in name.split(".")]
-            section[-1] = (section[-1][0], place)
-            if _same(section, wanted[: len(section)]) and (best is None or best[0] <= len(section)):
-                best = (len(section), number)
-            continue
-        key = re.match(r"\s*[\"']?([\w\-.]+)[\"']?\s*=", line)
-        if key:
-            full = [*section, *((part, None) for part in key[1].split("."))]
-            if _same(full, wanted):
-                return number
-            if _same(full, wanted[: len(full)]) and (best is None or best[0] < len(full)):
-                best = (len(full), number)
-    return best[1] if best else None
-
-
-def _parts(field: str) -> list[tuple[str, int | None]]:
-    found = re.findall(r"([^.\[\]]+)(?:\[(\d+)\])?", field)
-    return [(name, int(number) if number else None) for name, number in found]
-
-
-def _same(section: list[tuple[str, int | None]], wanted: list[tuple[str, int | None]]) -> bool:
-    """Equal names; a place counts where both say one."""
-    return len(section) == len(wanted) and all(
-        name == other and (place is None or at is None or place == at)
-        for (name, place), (other, at) in zip(section, wanted, strict=True)
-    )
 
 
 def kind_of(rule: Rule) -> Kind:

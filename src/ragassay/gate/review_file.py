@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from ragassay.errors import RagassayError, UsageError
 from ragassay.gate.decide import Decided
@@ -16,7 +15,7 @@ from ragassay.records.base import Digest, Record
 from ragassay.records.canonical import parse_value
 from ragassay.records.decision import Review
 from ragassay.records.text import instant
-from ragassay.records.toml_file import read_toml
+from ragassay.records.toml_file import line_of, read_toml, without_dates
 
 MOST = 10_000
 HINT = "`ragassay gate --baseline RUN --to-review FILE` writes such a file"
@@ -91,14 +90,14 @@ def read_reviews(path: Path, candidate: Digest, baseline: Digest) -> list[Review
     """
     text, loaded = read_toml(path, what="a file of reviews", absent=HINT)
     try:
-        read = parse_value(_File, _texts(loaded))
+        read = parse_value(_File, without_dates(loaded))
     except RagassayError as error:
         raise _located(error.message, error.field, path, text) from None
     for side, said, wanted in (("candidate", read.candidate, candidate), ("baseline", read.baseline, baseline)):
         if said != wanted:
             raise UsageError(
                 f"these reviews are about another {side}: {said}, not {wanted}", file=str(path), field=side,
-                line=_line(text, side, None), hint=f"what was reviewed is not this change; {HINT}",
+                line=line_of(text, side), hint=f"what was reviewed is not this change; {HINT}",
             )  # fmt: skip
     if len(read.review) > MOST:
         raise UsageError(f"more than {MOST:,} reviews", file=str(path), field="review", hint=HINT)
@@ -125,27 +124,4 @@ def _review(one: _Entry, place: int, candidate: Digest, baseline: Digest, path: 
 
 
 def _located(message: str, field: str, path: Path, text: str) -> UsageError:
-    found = re.fullmatch(r"review\[(\d+)\](?:\.(\w+))?.*", field)
-    line = _line(text, found[2] or "", int(found[1])) if found else _line(text, field, None)
-    return UsageError(message, file=str(path), line=line, field=field, hint=HINT)
-
-
-def _line(text: str, key: str, place: int | None) -> int | None:
-    """The line of a key: at the top, or within the [[review]] of this place; else the line of that heading."""
-    seen, heading = -1, None
-    for number_, line in enumerate(text.split("\n"), 1):
-        if re.match(r"\s*\[\[\s*review\s*\]\]", line):
-            seen += 1
-            heading = number_ if seen == place else heading
-        elif re.match(rf"\s*{re.escape(key)}\s*=", line) and key and (seen == place if place is not None else seen < 0):
-            return number_
-    return heading
-
-
-def _texts(value: Any) -> Any:
-    """TOML's dates as text."""
-    if isinstance(value, dict):
-        return {key: _texts(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_texts(one) for one in value]
-    return value.isoformat() if hasattr(value, "isoformat") else value
+    return UsageError(message, file=str(path), line=line_of(text, field, message), field=field, hint=HINT)

@@ -1,9 +1,10 @@
-"""A TOML file to its text and values, with a cap and an error that names the line. Knows no key."""
+"""A TOML file to its text and values, with a cap, and the line on which a field stands. Knows no key."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -41,3 +42,56 @@ def _read_text(path: Path, what: str, absent: str) -> str:
         raise UsageError(f"there is no {path}", hint=absent) from None
     except (OSError, UnicodeDecodeError) as cause:
         raise UsageError(f"cannot be read: {cause}", file=str(path), hint="it must be a UTF-8 text file") from None
+
+
+def without_dates(value: Any) -> Any:
+    """TOML's own dates as text, which is how records hold them."""
+    if isinstance(value, dict):
+        return {key: without_dates(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [without_dates(one) for one in value]
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def line_of(text: str, field: str, message: str = "") -> int | None:
+    """The line on which a field such as `policy.rules[1].at_least` is set, or the unknown key that a message quotes.
+
+    Where there is none, the heading of the nearest table above it.
+    """
+    unknown = re.search(r"unknown field '([^']+)'", message)
+    wanted = [*_parts(field), *([(unknown[1], None)] if unknown else [])]
+    seen: Counter[str] = Counter()
+    section: list[tuple[str, int | None]] = []
+    best: tuple[int, int] | None = None
+    for number, line in enumerate(text.split("\n"), 1):
+        header = re.match(r"\s*(\[\[?)\s*([\w.\-\"]+)\s*\]\]?", line)
+        if header:
+            name = header[2]
+            place = seen[name] if header[1] == "[[" else None
+            seen[name] += 1
+            section = [(part, None) for part in name.split(".")]
+            section[-1] = (section[-1][0], place)
+            if _same(section, wanted[: len(section)]) and (best is None or best[0] <= len(section)):
+                best = (len(section), number)
+            continue
+        key = re.match(r"\s*[\"']?([\w\-.]+)[\"']?\s*=", line)
+        if key:
+            full = [*section, *((part, None) for part in key[1].split("."))]
+            if _same(full, wanted):
+                return number
+            if _same(full, wanted[: len(full)]) and (best is None or best[0] < len(full)):
+                best = (len(full), number)
+    return best[1] if best else None
+
+
+def _parts(field: str) -> list[tuple[str, int | None]]:
+    found = re.findall(r"([^.\[\]]+)(?:\[(\d+)\])?", field)
+    return [(name, int(number) if number else None) for name, number in found]
+
+
+def _same(section: list[tuple[str, int | None]], wanted: list[tuple[str, int | None]]) -> bool:
+    """Equal names; a place counts where both say one."""
+    return len(section) == len(wanted) and all(
+        name == other and (place is None or at is None or place == at)
+        for (name, place), (other, at) in zip(section, wanted, strict=True)
+    )

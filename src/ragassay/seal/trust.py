@@ -19,7 +19,7 @@ verdict = 2
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 
 from msgspec import Meta
 
@@ -27,8 +27,8 @@ from ragassay.errors import RagassayError, UntrustedKeyError, UsageError
 from ragassay.records.base import Digest, Instant, Record, require
 from ragassay.records.canonical import parse_value
 from ragassay.records.document import Name
-from ragassay.records.text import in_order, instant, valid_at
-from ragassay.records.toml_file import read_toml
+from ragassay.records.text import in_order, valid_at
+from ragassay.records.toml_file import line_of, read_toml, without_dates
 from ragassay.seal.keys import key_id, read_public
 from ragassay.seal.statements import PREDICATES, Kind
 
@@ -114,7 +114,6 @@ class Trust(NamedTuple):
 def read_trust(path: Path) -> Trust:
     """A trust policy. UsageError for one that names no key, asks for nothing, or for more signers than may sign."""
     text, value = read_toml(path, what="a trust policy", absent="`ragassay keys trust` writes one")
-    del text
     if not value.get("key"):
         raise UsageError(
             "no key is named", file=str(path), field="key", hint="a trust policy without keys trusts nobody"
@@ -123,10 +122,11 @@ def read_trust(path: Path) -> Trust:
         raise UsageError("nothing is asked for", file=str(path), field="require",
                          hint="[require] names kinds of statements and how many sign each")  # fmt: skip
     try:
-        found = parse_value(_File, _with_instants(value))
+        found = parse_value(_File, without_dates(value))
     except RagassayError as error:
         hint = "docs/evidence.md says what a trust policy may say"
-        raise UsageError(error.message, file=str(path), field=error.field, hint=hint) from None
+        line = line_of(text, error.field, error.message)
+        raise UsageError(error.message, file=str(path), line=line, field=error.field, hint=hint) from None
     keys = _keys(found, path)
     required = _required(found, path)
     for kind, count in required.items():
@@ -157,18 +157,3 @@ def _required(found: _File, path: Path) -> dict[Kind, int]:
             raise UsageError(f"there is no statement {kind!r}", file=str(path), field="require",
                              hint=f"there is: {', '.join(PREDICATES)}")  # fmt: skip
     return cast(dict[Kind, int], found.require)
-
-
-def _with_instants(value: dict[str, Any]) -> dict[str, Any]:
-    """TOML's own dates as text."""
-    keys = value.get("key")
-    if not isinstance(keys, list):
-        return value
-    made = []
-    for one in keys:
-        if not isinstance(one, dict):
-            return value
-        made.append(
-            {key: instant(each.isoformat()) if hasattr(each, "isoformat") else each for key, each in one.items()}
-        )
-    return {**value, "key": made}

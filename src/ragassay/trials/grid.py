@@ -17,7 +17,7 @@ from ragassay.records.base import Record
 from ragassay.records.canonical import canonical_bytes, digest_of, parse_value
 from ragassay.records.case import CaseClass
 from ragassay.records.text import many
-from ragassay.records.toml_file import read_toml
+from ragassay.records.toml_file import read_toml, without_dates
 from ragassay.score.answer import RUNTIME_MEASURES
 
 MOST_SETTINGS = 1000
@@ -109,7 +109,7 @@ def _section(given: Any) -> Section:
     if not isinstance(given, Mapping):
         raise UsageError("[experiment] is not a table", field="experiment", hint=_HINT)
     try:
-        made = parse_value(Section, _plain(dict(given)))
+        made = parse_value(Section, without_dates(dict(given)))
         _check(made)
     except RagassayError as error:
         field = error.field
@@ -176,14 +176,14 @@ def expand(section: Section) -> list[Setting]:
     for start in section.settings or ({},):
         for point in itertools.product(*section.grid.values()):
             changes = {**start, **dict(zip(section.grid, point, strict=True))}
-            whole = canonical_bytes(_plain(changes))
+            whole = canonical_bytes(without_dates(changes))
             if whole in made:
                 raise UsageError(
                     f"the setting {label_of(changes)} stands twice",
                     field="experiment.grid",
                     hint="take one of them out",
                 )
-            made[whole] = Setting(label_of(changes), _plain(changes))
+            made[whole] = Setting(label_of(changes), without_dates(changes))
     return list(made.values())
 
 
@@ -209,7 +209,7 @@ def label_of(changes: Mapping[str, Any]) -> str:
         name = end if ends.count(end) == 1 else key.removeprefix("system.")
         parts.append(f"{name}={_short(changes[key])}")
     made = ", ".join(parts)
-    return made if len(made) <= 300 else f"{made[:280]}… {digest_of(_plain(dict(changes)))[7:15]}"
+    return made if len(made) <= 300 else f"{made[:280]}… {digest_of(without_dates(dict(changes)))[7:15]}"
 
 
 def _short(value: Any) -> str:
@@ -222,15 +222,6 @@ def _short(value: Any) -> str:
     if isinstance(value, list):
         return "+".join(_short(one) for one in value) or "[]"
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _plain(value: Any) -> Any:
-    """TOML's dates as text."""
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    return value.isoformat() if hasattr(value, "isoformat") else value
 
 
 def applied(base: Mapping[str, Any], setting: Setting) -> dict[str, Any]:

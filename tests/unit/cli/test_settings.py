@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.cli.settings import line_of, read_settings
+from ragassay.cli.settings import read_settings
 from ragassay.errors import RagassayError, UsageError
+from ragassay.records.toml_file import line_of
 
 GOOD = """\
 [corpus]

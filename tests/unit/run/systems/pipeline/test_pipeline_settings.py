@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.run.small import AS_OF, Small
 
-from ragassay.cli.settings import line_of
 from ragassay.cli.systems import make_system
 from ragassay.errors import RagassayError, UsageError
+from ragassay.records.toml_file import line_of
 from ragassay.run.systems.pipeline.settings import pipeline_settings
 from ragassay.run.systems.pipeline.settings_lists import Lexical, Vector
 from ragassay.run.systems.pipeline.settings_models import Chat, Extractive, RuleRewrite
