@@ -61,7 +61,7 @@ class Part(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One question under one measure; repeats are averaged inside it."""
+    """One question under one measure; repeats are averaged inside it. Of a pair: candidate less baseline."""
 
     query_id: str
     cluster: str
@@ -210,21 +210,8 @@ def _line(case: Case, made: Summary, within: tuple[float, float]) -> Line | None
                 min(max(high, within[0]), within[1]))  # fmt: skip
 
 
-class PairLine(NamedTuple):
-    """One question of both arms: candidate less baseline, positive where the candidate is better."""
-
-    query_id: str
-    cluster: str
-    status: Status
-    value: float | None
-    low: float
-    high: float
-
-
-def paired(
-    candidate: Column, baseline: Column, cases: Sequence[Case]
-) -> tuple[tuple[PairLine, ...], dict[Status, int]]:
-    """Differences in the measure's better direction, with what is not known at its worst and best.
+def paired(candidate: Column, baseline: Column, cases: Sequence[Case]) -> tuple[tuple[Line, ...], dict[Status, int]]:
+    """Differences, positive where the candidate is better, with what is not known at its worst and best.
 
     A question that has a line in one arm only (the other could not have a value, as when it declined) stays, with the
     whole range on that side: declining to answer is no way to be left out of a comparison.
@@ -233,7 +220,7 @@ def paired(
     ours = {one.query_id: one for one in candidate.lines}
     theirs = {one.query_id: one for one in baseline.lines}
     least, greatest = candidate.within
-    made: list[PairLine] = []
+    made: list[Line] = []
     for case in cases:
         one, other = ours.get(case.query_id), theirs.get(case.query_id)
         if one is None and other is None:
@@ -245,7 +232,7 @@ def paired(
         known = values[0] is not None and values[1] is not None
         value = sign * (values[0] - values[1]) if values[0] is not None and values[1] is not None else None
         status: Status = "value" if known else _worse(one, other)
-        made.append(PairLine(case.query_id, case.cluster, status, value, ends[0], ends[1]))
+        made.append(Line(case.query_id, case.cluster, status, value, ends[0], ends[1]))
     counts: Counter[Status] = Counter(one.status for one in made)
     counts["undefined"] += max(candidate.attempted, baseline.attempted) - len(made)
     return tuple(made), {key: count for key, count in counts.items() if count}

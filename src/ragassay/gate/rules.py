@@ -13,7 +13,7 @@ from ragassay.gate.figures import FIGURES, read_figures
 from ragassay.gate.judged_gap import judged_gap
 from ragassay.gate.judges import uncalibrated
 from ragassay.gate.policy_file import kind_of, label_of
-from ragassay.gate.reading import Column, NoColumn, PairLine, Part, classes_of, column, mean_of, paired, silenced
+from ragassay.gate.reading import Column, Line, NoColumn, Part, classes_of, column, mean_of, paired, silenced
 from ragassay.gate.results import number, of_counts, result, unread
 from ragassay.records.decision import RuleResult
 from ragassay.records.policy import Policy, Rule
@@ -247,7 +247,7 @@ def read_margin(arms: Arms, rule: Rule, part: Part, read: Column) -> RuleResult:
 
 
 def _margin(
-    arms: Arms, rule: Rule, part: Part, read: Column, base: Column, lines: Sequence[PairLine],
+    arms: Arms, rule: Rule, part: Part, read: Column, base: Column, lines: Sequence[Line],
     counts: Mapping[Status, int], margin: float,
 ) -> RuleResult:  # fmt: skip
     reach = read.within[1] - read.within[0]

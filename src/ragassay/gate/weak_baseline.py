@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from ragassay.compare.weak import BUILT_IN
 from ragassay.gate.bounds import TOLERANCE
 from ragassay.gate.evidence import Evidence, check_alike, gather
 from ragassay.gate.reading import Column, NoColumn, Part, classes_of, column, mean_of, paired
@@ -12,9 +14,6 @@ from ragassay.gate.rules import Arms
 from ragassay.records.base import Digest
 from ragassay.records.decision import RuleResult
 from ragassay.records.policy import Rule
-
-BUILT_IN = "reference"
-"""The adapter of the built-in BM25."""
 
 
 def read_weak_baseline(arms: Arms, reference: Digest | None) -> Iterator[RuleResult]:
@@ -36,14 +35,24 @@ def read_weak_baseline(arms: Arms, reference: Digest | None) -> Iterator[RuleRes
         yield result(label, "evidence", "review", None, told, ["not_built_in"])
         return
     rules = [one for one in arms.policy.rules if one.margin is not None]
-    found = [weak for rule in rules for weak in _weak(arms.baseline, built_in, rule)]
-    if not rules or found:
-        told = "; ".join(found) if found else "No rule has a margin to hold it by"
-        yield result(label, "evidence", "review", False if found else None, f"{told}.",
-                     ["weak_baseline" if found else "no_margin"])  # fmt: skip
+    read = [one for rule in rules for one in _differences(arms.baseline, built_in, rule)]
+    found = [one.told for one in read if one.worse]
+    if found:
+        yield result(label, "evidence", "review", False, f"{'; '.join(found)}.", ["weak_baseline"])
+    elif not rules:
+        yield result(label, "evidence", "review", None, "No rule has a margin to hold it by.", ["no_margin"])
+    elif not read:
+        told = "No measure of a rule with a margin has a value in both, so nobody can tell."
+        yield result(label, "evidence", "review", None, told, ["reference_not_compared"])
 
 
-def _weak(baseline: Evidence, built_in: Evidence, rule: Rule) -> Iterator[str]:
+class _Difference(NamedTuple):
+    told: str
+    worse: bool
+
+
+def _differences(baseline: Evidence, built_in: Evidence, rule: Rule) -> Iterator[_Difference]:
+    """Every class of a rule in which both have a value, and whether the baseline is worse by more than the margin."""
     for class_ in classes_of(baseline.spelled(rule.measure), rule.class_):
         part = Part(class_, rule.slice, rule.risk)
         ours = column(baseline, rule.measure, rule.step, part)
@@ -52,8 +61,9 @@ def _weak(baseline: Evidence, built_in: Evidence, rule: Rule) -> Iterator[str]:
             continue
         lines, _ = paired(ours, theirs, baseline.cases)
         value = mean_of(one.value for one in lines)
-        if value is not None and value < -(rule.margin or 0.0) - TOLERANCE:
-            yield f"in {rule.measure} of {class_} the baseline is {number(-value)} worse than the built-in system"
+        if value is not None:
+            told = f"in {rule.measure} of {class_} the baseline is {number(-value)} worse than the built-in system"
+            yield _Difference(told, value < -(rule.margin or 0.0) - TOLERANCE)
 
 
 def _there(built_in: Evidence, rule: Rule, part: Part) -> Column | NoColumn:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.unit.gate.arms import Bench
-from tests.unit.gate.project import GOOD, RECALL, Project
+from tests.unit.gate.project import FLOOR, GOOD, RECALL, Project
 
 from ragassay.records.decision import RuleResult
 from ragassay.records.score import Bounds, Estimate, Interval, Population
@@ -108,6 +108,16 @@ def test_a_weak_baseline_calls_a_person(make: Any) -> None:
     code, decision = project.gate("strong", "--baseline", "weak", "--reference", "weak")
     assert project.reasons(decision) == {"not_built_in"}
     assert code == 3
+
+
+def test_a_baseline_that_could_not_be_held_against_anything_calls_a_person(make: Any) -> None:
+    """The only margin is about a slice that no question has: nothing was compared, which is not the same as strong."""
+    project = make(policy=MARGIN + 'slice = "nobody"\n' + FLOOR)
+    project.run("strong")
+    built_in(project, "bm25")
+    code, decision = project.gate("strong", "--baseline", "strong", "--reference", "bm25")
+    assert code == 3
+    assert "reference_not_compared" in project.reasons(decision), decision
 
 
 NEEDS = '[[policy.needs]]\nmeasure = "token_f1"\nat_least = 0.2\n'
