@@ -58,6 +58,8 @@ def audit(store: Store, run: Digest) -> Iterator[Check]:
     own = {digest: one for digest, one in tables.items() if one.run_record == run}
     for digest, one in sorted(own.items()):
         yield _scores(scratch, digest, one)
+    if not own:
+        yield Check("scores", run, "not made again", "the store names no score table of this run")
     for digest, comparison in sorted(named(store, Comparison, "comparison/").items()):
         if run in (comparison.baseline.run_record, comparison.candidate.run_record):
             yield _comparison(scratch, digest, comparison)

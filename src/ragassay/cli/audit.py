@@ -43,6 +43,8 @@ def audit(run: str = "latest", *, config: Path = Path(FILE_NAME), store: Path | 
         checks = [{**one._asdict(), "first": one.first and one.first._asdict()} for one in found]
         talk.data_json({"run": digest, "equal": equal, "checks": checks})
     else:
-        talk.data("equal" if equal else "NOT equal: what differs is told above")
+        left = sum(one.result == "not made again" for one in found)
+        good = "equal" if not left else f"equal, as far as it could be made again ({left} of {len(found)} could not)"
+        talk.data(good if equal else "NOT equal: what differs is told above")
     talk.then("ragassay verify --trust trust.toml" if equal else "ragassay store check", config, store)
     return int(ExitCode.PASS if equal else ExitCode.INTEGRITY)

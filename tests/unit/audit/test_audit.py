@@ -49,6 +49,18 @@ def test_what_was_made_honestly_is_equal_and_nothing_changes(project: Path) -> N
     assert files(store.path) == before
 
 
+def test_a_run_that_nobody_scored_is_not_called_equal_without_a_word(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, run = opened(project)
+    for one in [*store.refs("scores/"), *store.refs("past/"), *store.refs("decision/"), *store.refs("comparison/")]:
+        store.remove_ref(one.name)
+    assert [one.result for one in checks(store, run)["scores"]] == ["not made again"]
+    capsys.readouterr()
+    assert exit_code_of(["audit", "good"]) == 0
+    assert "as far as it could be made again (1 of 3 could not)" in capsys.readouterr().out
+
+
 def rewritten(store: Store, blob: str, change: Any) -> Digest:
     """The same table with one line changed by hand, put back with its right digest."""
     rows = list(store.get_lines(dict, blob))
