@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
+from ragassay.audit.page import evidence_page
 from ragassay.audit.reach import TEXTS, reach
 from ragassay.errors import FormError, IntegrityError, RecordError, StoreError, UsageError
 from ragassay.records.base import Digest, Record
@@ -58,9 +59,10 @@ class Manifest(Record, frozen=True, kw_only=True):
     ragassay_version: Name
 
 
-def export(store: Store, run: Digest, out: IO[bytes], *, page: bytes, version: str, public: bool = False) -> Manifest:
+def export(store: Store, run: Digest, out: IO[bytes], *, version: str, public: bool = False) -> Manifest:
     """Write the archive of a run; the same records give the same bytes. Raises IntegrityError for damaged objects."""
     reached = reach(store, run)
+    page = evidence_page(store, run, reached, version)
     named = {one.digest for one in reached.refs}
     hidden = {one for one, target in reached.objects.items() if public and one not in named and _has_texts(target)}
     kept = sorted(reached.objects.keys() - hidden)

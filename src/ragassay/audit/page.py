@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Any
 
-from ragassay.audit.reach import reach
+from ragassay.audit.reach import Reached
 from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of
 from ragassay.records.decision import Decision
@@ -16,22 +16,21 @@ from ragassay.seal.signatures import PREFIX
 from ragassay.store import Store
 
 
-def evidence_page(store: Store, run_digest: Digest, version: str) -> bytes:
+def evidence_page(store: Store, run_digest: Digest, reached: Reached, version: str) -> bytes:
     """The page of a run, as HTML without scripts, images or links; the same records give the same bytes."""
     import jinja2
 
     text = files("ragassay.audit").joinpath("templates/evidence.html.j2").read_text(encoding="utf-8")
     template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True).from_string(text)
-    return template.render(**_shown(store, run_digest), version=version).encode()
+    return template.render(**_shown(store, run_digest, reached), version=version).encode()
 
 
-def _shown(store: Store, run_digest: Digest) -> dict[str, Any]:
+def _shown(store: Store, run_digest: Digest, reached: Reached) -> dict[str, Any]:
     about = made_of(store, run_digest)
     run = store.get_record(Run, run_digest)
     subject = store.get_record(Subject, run.subject)
     protocol = store.get_record(Protocol, run.protocol)
     envelope = store.get_record(Envelope, run.envelope)
-    reached = reach(store, run_digest)
     return {
         "run": run,
         "run_digest": run_digest,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from ragassay.cli import talk
-from ragassay.cli.files import replace_file, writing
+from ragassay.cli.files import replace_file, replacing, writing
 from ragassay.cli.score import score_unscored
 from ragassay.cli.settings import FILE_NAME
 from ragassay.cli.workspace import open_store
@@ -86,25 +86,15 @@ def rows_of(store: Store, scores: Digest, name: tables.Name) -> tables.Table:
 
 def _write_evidence(store: Store, run: Digest, path: Path, *, public: bool) -> None:
     from ragassay.audit.archive import export as export_run
-    from ragassay.audit.page import evidence_page
     from ragassay.version import VERSION
 
-    part = path.with_name(f".{path.name}.part")
-    try:
-        with part.open("wb") as file:
-            export_run(store, run, file, page=evidence_page(store, run, VERSION), version=VERSION, public=public)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(path) as part, part.open("wb") as file:
+        export_run(store, run, file, version=VERSION, public=public)
 
 
 def _write(table: tables.Table, path: Path) -> None:
     if path.suffix == ".csv":
         replace_file(path, tables.csv_parts(table))
         return
-    part = path.with_name(f".{path.name}.part")
-    try:
+    with replacing(path) as part:
         tables.write_parquet(table, part)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

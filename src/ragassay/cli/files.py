@@ -51,12 +51,18 @@ def writing(where: Path) -> Iterator[None]:
         ) from None
 
 
-def replace_file(path: Path, parts: Iterable[bytes]) -> None:
-    """A file written whole or not at all: a full disk leaves the earlier one as it was."""
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A name beside a file, of this process alone, to write under; what is whole takes the file's place at the end."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with part.open("wb") as file:
-            file.writelines(parts)
+        yield part
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def replace_file(path: Path, parts: Iterable[bytes]) -> None:
+    """A file written whole or not at all: a full disk leaves the earlier one as it was."""
+    with replacing(path) as part, part.open("wb") as file:
+        file.writelines(parts)

@@ -103,7 +103,7 @@ class Ledger:
 
     def witnessed(self, found: list[Line]) -> Head | None:
         """What the witness has seen of this ledger; None without a witness."""
-        path = self._witness_path(found)
+        path = None if not found else self._witness_path(found[0].digest)
         if path is None:
             return None
         try:
@@ -149,8 +149,8 @@ class Ledger:
                 )  # fmt: skip
                 new.append(canonical_bytes(entry))
                 self._append(descriptor, b"".join(line + b"\n" for line in new))
-                found = self.lines()
-                self._tell(found)
+                founded = found[0].digest if found else digest_bytes(new[0])
+                self._tell(founded, Head(number=entry.number, digest=digest_bytes(new[-1])))
                 return entry
         except OSError as cause:
             raise durable.failed("write the ledger", self.path, cause) from cause
@@ -163,7 +163,8 @@ class Ledger:
                 if self.bytes():
                     raise LedgerError("there is a ledger already", file=str(self.path), hint="name a new folder")
                 self._append(descriptor, data)
-                self._tell(found)
+                if found:
+                    self._tell(found[0].digest, Head(number=found[-1].entry.number, digest=found[-1].digest))
         except OSError as cause:
             raise durable.failed("write the ledger", self.path, cause) from cause
 
@@ -203,17 +204,14 @@ class Ledger:
         except OSError as cause:
             raise durable.failed("read the ledger", self.path, cause) from cause
 
-    def _witness_path(self, found: list[Line]) -> Path | None:
-        if self.witness is None or not found:
-            return None
-        return self.witness / f"{found[0].digest.removeprefix('sha256:')}.json"
+    def _witness_path(self, founded: Digest) -> Path | None:
+        return None if self.witness is None else self.witness / f"{founded.removeprefix('sha256:')}.json"
 
-    def _tell(self, found: list[Line]) -> None:
+    def _tell(self, founded: Digest, head: Head) -> None:
         """The witness's file, replaced as a whole; where its folder cannot be written, no act fails for that."""
-        path = self._witness_path(found)
+        path = self._witness_path(founded)
         if path is None:
             return
-        head = Head(number=found[-1].entry.number, digest=found[-1].digest)
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             with durable.Temporary(path.parent) as temporary:
