@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ragassay.records.decision import Decision, RuleResult
 from ragassay.records.text import many
+from ragassay.report.fitting import fitting, left_out
 from ragassay.report.text import table
 from ragassay.report.words import class_name, literal, plain
 
@@ -93,18 +94,9 @@ def decision_markdown(decision: Decision, policy: str) -> str:
 
 def decision_summary(decision: Decision, policy: str, most_bytes: int = MOST_BYTES) -> str:
     """The same for a step summary, of at most `most_bytes` bytes; parts that do not fit are left out and named."""
-    kept: list[str] = []
-    left: list[str] = []
-    room = most_bytes - 200
-    for name, text in _parts(decision, policy):
-        size = len(text.encode()) + 2
-        if size <= room and not left:
-            kept.append(text)
-            room -= size
-        else:
-            left.append(name)
+    kept, left = fitting(_parts(decision, policy), most_bytes - 200)
     if left and most_bytes >= 200:
-        kept.append(f"**Left out for want of room: {', '.join(left)}.**")
+        kept.append(left_out(left))
     return "\n\n".join(kept) + "\n" if kept else ""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from operator import itemgetter
 
 from ragassay.report.dimensions import leading, shown_unit
+from ragassay.report.fitting import fitting, left_out
 from ragassay.report.model import Scorecard
 from ragassay.report.text import table
 from ragassay.report.trouble import find, rank
@@ -23,20 +24,11 @@ def step_summary(card: Scorecard, most_bytes: int = MOST_BYTES) -> str:
 
     Parts that do not fit are left out whole, and the last line says so. Empty if there is no room at all.
     """
-    kept: list[str] = []
-    left: list[str] = []
-    room = most_bytes - TAIL
-    for name, text in _parts(card):
-        size = len(text.encode()) + 2
-        if size <= room and not left:
-            kept.append(text)
-            room -= size
-        else:
-            left.append(name)
+    kept, left = fitting(_parts(card), most_bytes - TAIL)
     if not kept and most_bytes < TAIL:
         return ""
     if left:
-        kept.append(f"**Left out for want of room: {', '.join(left)}.** The whole report has them.")
+        kept.append(f"{left_out(left)} The whole report has them.")
     return "\n\n".join(kept) + "\n"
 
 

@@ -10,6 +10,7 @@ from ragassay.report.compared import cells
 from ragassay.report.compared.lines import MOST_IDS
 from ragassay.report.compared.view import Compared, classes_of, standing_out
 from ragassay.report.dimensions import is_runtime
+from ragassay.report.fitting import fitting, left_out
 from ragassay.report.text import table
 from ragassay.report.versus.say import apart, better, caveats, sentence
 from ragassay.report.words import class_name, code, literal, many
@@ -24,17 +25,8 @@ MOST_SENTENCES = 3
 
 def markdown(found: Compared, most_bytes: int = MOST_BYTES) -> str:
     """The comment, of at most `most_bytes` bytes; parts that do not fit are left out and named."""
-    kept, left, room = [MARKER], [], most_bytes - len(MARKER) - 300
-    for name, text in _parts(found):
-        size = len(text.encode()) + 2
-        if size <= room:
-            kept.append(text)
-            room -= size
-        else:
-            left.append(name)
-    if left:
-        kept.append(f"**Left out for want of room: {', '.join(left)}.**")
-    return "\n\n".join(kept) + "\n"
+    kept, left = fitting(_parts(found), most_bytes - len(MARKER) - 300, past_a_gap=True)
+    return "\n\n".join([MARKER, *kept, *([left_out(left)] if left else [])]) + "\n"
 
 
 def _parts(found: Compared) -> Iterator[tuple[str, str]]:

@@ -166,38 +166,34 @@ class OtherModel:
         return found[:, [(one * 7 + half) % self.dimensions for one in range(self.dimensions)]]
 
 
-class _HeldWords(Index):
-    """An index of words of which only some passages may be found; all else it shares with another one."""
+class _Some:
+    """Part of an index of which only some passages may be found; all else it shares with the one that it is made of."""
+
+    def _take(self, index: Any, documents: Sequence[Document], held: Sequence[int]) -> None:
+        import numpy as np
+
+        self.__dict__.update(index.__dict__)
+        self._documents = {(one.document_id, one.version): one for one in documents}
+        self._open: dict[Any, Any] = {}
+        self._mask_held = np.zeros(len(index.passages), np.bool_)
+        self._mask_held[list(held)] = True
+
+    def opened(self, principal: Principal | None, as_of: Instant, where: Where | None = None) -> Open:
+        """Those that are held, of what is open."""
+        found: Open = super().opened(principal, as_of, where)  # type: ignore[misc]
+        return found._replace(mask=found.mask & self._mask_held)
+
+
+class _HeldWords(_Some, Index):
+    """An index of words of which only some passages may be found."""
 
     def __init__(self, index: Index, documents: Sequence[Document], held: Sequence[int]) -> None:
-        import numpy as np
-
-        self.__dict__.update(index.__dict__)
-        self._documents = {(one.document_id, one.version): one for one in documents}
-        self._open = {}
-        self._mask_held = np.zeros(len(index.passages), np.bool_)
-        self._mask_held[list(held)] = True
-
-    def opened(self, principal: Principal | None, as_of: Instant, where: Where | None = None) -> Open:
-        """Those that are held, of what is open."""
-        found = super().opened(principal, as_of, where)
-        return found._replace(mask=found.mask & self._mask_held)
+        self._take(index, documents, held)
 
 
-class _Held(DenseIndex):
-    """An index of vectors of which only some may be found; it shares the vectors of the one that it is made of."""
+class _Held(_Some, DenseIndex):
+    """An index of vectors of which only some may be found."""
 
     def __init__(self, index: DenseIndex, documents: Sequence[Document], held: Sequence[int]) -> None:
-        import numpy as np
-
         index.warm()
-        self.__dict__.update(index.__dict__)
-        self._documents = {(one.document_id, one.version): one for one in documents}
-        self._open = {}
-        self._mask_held = np.zeros(len(index.passages), np.bool_)
-        self._mask_held[list(held)] = True
-
-    def opened(self, principal: Principal | None, as_of: Instant, where: Where | None = None) -> Open:
-        """Those that are held, of what is open."""
-        found = super().opened(principal, as_of, where)
-        return found._replace(mask=found.mask & self._mask_held)
+        self._take(index, documents, held)
