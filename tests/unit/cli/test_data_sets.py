@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,8 @@ def test_redaction_reaches_texts_that_stand_nowhere(scored: Any, tmp_path: Path)
     assert by_place(rows, "context_tokens")[0][0] == "value"
     kept = b"".join(one.read_bytes() for one in sorted((tmp_path / ".ragassay").rglob("*")) if one.is_file())
     assert b"Call [redacted:phone] now." in kept
-    assert b"4711" not in kept
+    assert not re.search(rb"(?<![0-9a-f])4711(?![0-9a-f])", kept)  # digests are random here and may hold these digits
+    assert b"-4711" not in kept
 
 
 @pytest.mark.parametrize(
