@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "seal": "Freeze subject, scoring and policy as one protocol; --check verifies every byte.",
     "run": "Ask the system under test every question and keep everything that it did.",
     "experiment": "Try a declared grid of settings on questions for development; the release split is refused.",
+    "judge": "Put the answers of a run to judges, and measure judges against people.",
     "score": "Score a run: every question, every step, every class on its own.",
     "gate": "Decide by the sealed policy: pass, fail, review, or cannot tell yet.",
     "report": "Write the scorecard as HTML, JSON and Markdown.",
@@ -54,6 +55,9 @@ GROUPS: dict[str, dict[str, str]] = {
     "policy": {
         "check": "Name each demand that can never pass, never fail, or is not what it seems.",
     },
+    "judge": {
+        "run": "Put claims, citations and answers of a run to each judge of the settings. The default.",
+    },
     "runs": {
         "list": "Every run: when, what, under which tags, and how many questions failed. The default.",
         "tag": "Give a run a tag.",
@@ -73,6 +77,10 @@ GROUPS: dict[str, dict[str, str]] = {
     },
 }
 """Commands with verbs of their own, one sentence each."""
+DEFAULT_VERBS = {"runs": "list", "judge": "run"}
+"""The verb that is meant where none is said."""
+MODULES = {"judge": "judge_{verb}"}
+"""Commands of which each verb but the default one has a module of its own."""
 
 
 def build_app() -> App:
@@ -99,7 +107,9 @@ def build_app() -> App:
             continue
         group = App(name=name, help=sentence, help_format="plaintext")
         for verb, does in GROUPS[name].items():
-            group.command(f"ragassay.cli.{name}:{verb}", name=verb, help=does)
+            own = name in MODULES and verb != DEFAULT_VERBS.get(name)
+            module = MODULES[name].format(verb=verb) if own else name
+            group.command(f"ragassay.cli.{module}:{verb}{'_' if iskeyword(verb) else ''}", name=verb, help=does)
         app.command(group)
     app.register_install_completion_command()
     return app
@@ -126,8 +136,9 @@ def exit_code_of(arguments: list[str]) -> int:
     """Run one command line; its exit code."""
     from ragassay.cli import talk
 
-    if arguments[:1] == ["runs"] and (len(arguments) == 1 or arguments[1] not in (*GROUPS["runs"], "--help", "-h")):
-        arguments = ["runs", "list", *arguments[1:]]
+    name = arguments[0] if arguments else ""
+    if name in DEFAULT_VERBS and (len(arguments) == 1 or arguments[1] not in (*GROUPS[name], "--help", "-h")):
+        arguments = [name, DEFAULT_VERBS[name], *arguments[1:]]
     try:
         result = build_app()(arguments, result_action="return_value")
         sys.stdout.flush()

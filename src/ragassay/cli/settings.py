@@ -17,6 +17,7 @@ from ragassay.records.toml_file import line_of, read_toml, without_dates
 
 if TYPE_CHECKING:
     from ragassay.run.ceiling import Ceiling
+    from ragassay.run.judges.settings import JudgeSettings
 
 FILE_NAME = "ragassay.toml"
 CaseFormat = Literal["ragassay", "trec", "beir", "mteb", "ir_datasets", "squad", "csv", "ragas", "deepeval"]
@@ -166,6 +167,8 @@ class Settings(Record, frozen=True, kw_only=True):
     segmentation: SegmentationSettings = SegmentationSettings()
     scoring: ScoringSettings = ScoringSettings()
     redact: RedactSettings = RedactSettings()
+    judges: dict[str, dict[str, Any]] = {}
+    """[judges.NAME]: `kind` says which; docs/judges.md has the other keys."""
     policy: dict[str, Any] = {}
     """What a gate demands, sealed before the run: the keys of docs/gate.md, or `file`, which names a file of them."""
 
@@ -238,6 +241,7 @@ def _check(settings: Settings) -> None:
     check_scoring(settings.scoring.normalisation, settings.scoring.abstention_rules)
     Redaction(headers=settings.redact.headers, patterns=settings.redact.patterns)
     ceiling_of(settings)
+    judges_of(settings)
     cut = settings.segmentation
     try:
         parameters_of(cut.chunker, **cut.told())
@@ -259,6 +263,15 @@ def ceiling_of(settings: Settings) -> Ceiling:
     return Ceiling(max_cost=run.max_cost, max_tokens=run.max_tokens, max_calls=run.max_calls, prices=prices)
 
 
+def judges_of(settings: Settings) -> dict[str, JudgeSettings]:
+    """The judges by name, each checked; UsageError with the field. The keys of its own kind are checked when made."""
+    if not settings.judges:
+        return {}
+    from ragassay.run.judges.settings import judge_settings
+
+    return {name: judge_settings(name, table) for name, table in settings.judges.items()}
+
+
 @contextmanager
 def _about(field: str) -> Iterator[None]:
     """Errors within are about this field."""
@@ -271,6 +284,6 @@ def _about(field: str) -> Iterator[None]:
 
 def located(error: RagassayError, path: Path | None) -> RagassayError:
     """An error about a setting with the file, and the line on which its field stands."""
-    if path is None or error.file or not error.field.startswith(("system", "benchmark", "corpus")):
+    if path is None or error.file or not error.field.startswith(("system", "benchmark", "corpus", "judges")):
         return error
     return error.at(file=str(path), line=line_of(path.read_text("utf-8"), error.field, error.message))
