@@ -5,22 +5,64 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections.abc import Callable
-
-import msgspec
+from typing import Any, NamedTuple, Protocol
 
 from ragassay.errors import CeilingError, ErrorBudgetError, Interrupted, UsageError
 from ragassay.records.text import many
 from ragassay.run.account import Account
-from ragassay.run.ceiling import Ceiling, facts_of
+from ragassay.run.ceiling import Ceiling
 from ragassay.run.clock import Clock
-from ragassay.run.journal import Finished, Journal, Key, no_point
+from ragassay.run.journal import Finished
+from ragassay.run.log import Log, no_point
+from ragassay.run.log_lines import Key
 from ragassay.run.pace import Paces
 from ragassay.run.progress import Progress, Silent, Standing
-from ragassay.run.question import Asked, Questioner
 from ragassay.run.threads import Writer
-from ragassay.run.world import World
 
 _TICK_S = 1.0
+
+
+class Asker(Protocol):
+    """Who does one unit of a job, whatever comes: a question that is asked, a batch that is judged."""
+
+    async def ask(self, key: Key, account: Account | None = None) -> Any:
+        """The finished unit, as `finished`, and bytes to be stored before it, as `raw`."""
+        ...
+
+
+class Units(Protocol):
+    """What a job consists of."""
+
+    @property
+    def keys(self) -> list[Key]:
+        """All of it in order."""
+        ...
+
+    def after(self, key: Key) -> tuple[Key, ...]:
+        """The keys that must be finished before this one is begun."""
+        ...
+
+
+class Told(NamedTuple):
+    """What people are told about a job."""
+
+    one: str = "question"
+    several: str = "questions"
+    done: str = "asked"
+    budget_hint: str = (
+        "`ragassay report` shows what failed and why; mend the system and begin anew (--no-resume, "
+        "resume=False), or raise max_error_rate and go on from here"
+    )
+    ceiling_hint: str = (
+        "`ragassay score` scores them, the others as missing(cost_ceiling); with a higher ceiling the same "
+        "command goes on"
+    )
+    why: Callable[[Any], str] = lambda finished: _why(finished)  # noqa: PLW0108  it is defined below
+    """The first failure in words."""
+
+    def many(self, number: int) -> str:
+        """`3 questions are`."""
+        return many(number, f"{self.one} is", f"{self.several} are")
 
 
 def most_failures(error_budget: float | int, questions: int) -> int:
@@ -89,9 +131,9 @@ class Job:
 
     def __init__(
         self,
-        journal: Journal,
-        questioner: Questioner,
-        world: World,
+        journal: Log[Any],
+        questioner: Asker,
+        world: Units,
         *,
         paces: Paces,
         ceiling: Ceiling,
@@ -99,18 +141,22 @@ class Job:
         clock: Clock,
         writer: Writer,
         put: Callable[[bytes], object],
+        told: Told = Told(),  # noqa: B008  it is frozen
+        kept: Callable[[list[Any]], None] | None = None,
     ) -> None:
+        """`kept` is called in the thread that writes, with units that have just become durable."""
         self._journal, self._questioner, self._paces, self._ceiling = journal, questioner, paces, ceiling
         self._clock, self._writer, self._put = clock, writer, put
         keys = world.keys
         self._total, self._most = len(keys), most_failures
         self._waiting = Waiting(keys, journal.entries.__contains__, world.after)
+        self._told, self._kept = told, kept
         self._full = False
         for entry in journal.entries.values():
             ceiling.settle(0, entry.facts)
         self._resumed, self._failures = len(journal.entries), journal.failures
         self._why = ""
-        self._tasks: dict[asyncio.Task[Asked], Account] = {}
+        self._tasks: dict[asyncio.Task[Any], Account] = {}
         self._progress: Progress = Silent()
         self._on_point: Callable[[str], None] = no_point
 
@@ -176,63 +222,59 @@ class Job:
 
     async def _collect(self) -> None:
         """Make every finished question durable, in the order in which they were asked, with one push to the disk."""
-        made: list[Asked] = []
+        made: list[Any] = []
         new: set[str] = set()
         for task in [one for one in self._tasks if one.done()]:
             account = self._tasks.pop(task)
             asked = task.result()
             self._on_point("after_answer")
-            self._ceiling.settle(account.reserved, facts_of(asked.finished.measurements))
+            self._ceiling.settle(account.reserved, asked.finished.facts)
             made.append(asked._replace(finished=self._line(asked.finished, len(made), new)))
         if not made:
             return
         await self._writer.run(self._write, made)
         for asked in made:
-            content = asked.finished.content
-            self._waiting.finished((content.query_id, content.repeat))
-            if content.failure is None:
+            self._waiting.finished(asked.finished.key)
+            if not asked.finished.failed:
                 self._paces.succeeded()
             else:
                 self._failures += 1
-                self._why = self._why or _why(asked.finished)
+                self._why = self._why or self._told.why(asked.finished)
 
-    def _line(self, finished: Finished, place: int, new: set[str]) -> Finished:
-        """A finished question as its line holds it: its order, the texts that are new, and what the pace did."""
+    def _line(self, finished: Any, place: int, new: set[str]) -> Any:
+        """A finished unit as its line holds it: its order, the texts that are new, and what the pace did."""
         known = self._journal.texts
         texts = {digest: text for digest, text in finished.texts.items() if digest not in known and digest not in new}
         new.update(texts)
-        order = len(self._journal.entries) + place
-        measurements = msgspec.structs.replace(finished.measurements, completed=order)
-        return msgspec.structs.replace(finished, measurements=measurements, texts=texts, pace=self._paces.take())
+        return finished.placed(len(self._journal.entries) + place, texts, self._paces.take())
 
-    def _write(self, made: list[Asked]) -> None:
+    def _write(self, made: list[Any]) -> None:
         for asked in made:
             if asked.raw is not None:
                 self._put(asked.raw)
         self._journal.append_all([asked.finished for asked in made])
+        if self._kept is not None:
+            self._kept([asked.finished for asked in made])
 
     def _check_budget(self) -> None:
         if self._failures > self._most:
             raise ErrorBudgetError(
-                f"{self._failures} of {many(self._total, 'question')} failed; {self._most} may (max_error_rate)"
-                + (f". {self._why}" if self._why else ""),
-                hint="`ragassay report` shows what failed and why; mend the system and begin anew (--no-resume, "
-                "resume=False), or raise max_error_rate and go on from here",
+                f"{self._failures} of {many(self._total, self._told.one, self._told.several)} failed; {self._most} may "
+                "(max_error_rate)" + (f". {self._why}" if self._why else ""),
+                hint=self._told.budget_hint,
             )
 
     def _no_room(self) -> CeilingError:
         done = len(self._journal.entries)
         return CeilingError(
-            f"stopped at the ceiling: {self._ceiling.describe()}; {done} of "
-            f"{many(self._total, 'question is', 'questions are')} asked and kept, and another one might pass it",
-            hint="`ragassay score` scores them, the others as missing(cost_ceiling); with a higher ceiling the same "
-            "command goes on",
+            f"stopped at the ceiling: {self._ceiling.describe()}; {done} of {self._told.many(self._total)} "
+            f"{self._told.done} and kept, and another one might pass it",
+            hint=self._told.ceiling_hint,
         )
 
     def _interrupted(self) -> Interrupted:
         return Interrupted(
-            f"stopped; {len(self._journal.entries)} of {many(self._total, 'question is', 'questions are')} finished "
-            "and kept",
+            f"stopped; {len(self._journal.entries)} of {self._told.many(self._total)} finished and kept",
             hint="the same command again goes on from there",
         )
 
@@ -249,4 +291,5 @@ class Job:
             cause=self._paces.tightest.cause,
             hold_s=self._paces.hold_s,
             spent=self._ceiling.describe(),
+            noun=(self._told.one, self._told.several),
         )

@@ -35,6 +35,8 @@ class Standing:
     """Seconds for which the system asked that nothing be sent."""
     spent: str = ""
     """What is spent under the ceilings that are set."""
+    noun: tuple[str, str] = ("question", "questions")
+    """What a unit is called, and several of them."""
 
 
 class Progress(Protocol):
@@ -100,7 +102,7 @@ class Lines:
         """Say how many questions there are and how many were already done."""
         self._began_s = self._last_s = self._clock.steady_s()
         already = f", {standing.resumed} already in the journal" if standing.resumed else ""
-        self._say(f"{many(standing.total, 'question')}{already}")
+        self._say(f"{many(standing.total, *standing.noun)}{already}")
 
     def tick(self, standing: Standing) -> None:
         """A line if ten seconds have passed since the last."""
@@ -157,7 +159,7 @@ def describe(standing: Standing) -> str:
     cut += f" ({standing.cause})" if cut and standing.cause else ""
     held = f", held for {standing.hold_s:.0f} s" if standing.hold_s >= 1 else ""
     spent = f", {standing.spent}" if standing.spent else ""
-    return f"{standing.done}/{many(standing.total, 'question')}{failed}{flight}{cut}{held}{spent}"
+    return f"{standing.done}/{many(standing.total, *standing.noun)}{failed}{flight}{cut}{held}{spent}"
 
 
 def choose(stream: TextIO | None = None) -> Progress:
