@@ -9,6 +9,7 @@ from ragassay.records.document import Span
 from ragassay.records.judgement import (
     Agreement,
     AnswerClaims,
+    Bias,
     Calibration,
     Claim,
     Control,
@@ -16,6 +17,8 @@ from ragassay.records.judgement import (
     Judgement,
     JudgementSet,
     JudgeWork,
+    Sample,
+    SampledItem,
 )
 from ragassay.records.score import Interval
 from ragassay.records.trace import Citation, Cost, Failure, Usage
@@ -59,9 +62,26 @@ def judgements(of: Callable[[str], str]) -> dict[str, Record]:
     )  # fmt: skip
     calibration = Calibration(
         judge=of("judge"), people=of("people"), judged=of("set"), raters=2, rubric="support/1", agreements=(agreement,),
-        drawn="random", threshold=0.5, note="twenty claims",
+        drawn="random", threshold=0.5, fitted=18, note="twenty claims", cost=(Cost(amount=0.5, currency="EUR"),),
+        biases=(
+            Bias(name="length", about="claim", items=20, value=0.125, interval=interval, halves="longer claims"),
+            Bias(name="own_phrasing", about="claim", items=20, absent="one_generator"),
+        ),
+    )  # fmt: skip
+    sample = Sample(
+        run=of("run"), judged={"strict": of("set")}, drawn="stratified", seed=7, strata={"contradicted": 4, "rest": 96},
+        items=of("items"),
+    )  # fmt: skip
+    drawn = SampledItem(
+        item_id="i-0011223344556677", query_id="q", repeat=0, about="claim", target="c1", scale="support/1",
+        stratum="contradicted", probability=0.5,
+    )  # fmt: skip
+    people = JudgementSet(
+        name="anna", run=of("run"), judge=of("anna"), state="partial", claims=of("claims"), judgements=of("people"),
+        content=of("content"), splitter="sentencex/1.0.32", asked=20, valued=18, stopped="sampled", sample=of("sample"),
     )  # fmt: skip
     return {
         "judge-of-all-parts": judge, "judgement-with-score": scored, "judgement-failed": failed, "judgework": work,
         "answerclaims": claims, "judgementset": judged, "calibration": calibration,
+        "sample": sample, "sampleditem": drawn, "judgementset-of-people": people,
     }  # fmt: skip

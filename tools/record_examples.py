@@ -26,6 +26,7 @@ from ragassay.records.protocol import (
 )
 from ragassay.records.score import (
     Bounds,
+    ClaimFailure,
     Estimate,
     FactFate,
     Interval,
@@ -174,6 +175,19 @@ def scores() -> dict[str, Record]:
         run=_of("run"), run_record=_of("record"), scoring=_of("scoring"), content=_of("content"),
         observations=_of("o"), runtime=_of("r"), estimates=_of("e"), fates=_of("f"), survival=_of("s"), questions=10,
     )  # fmt: skip
+    failure = ClaimFailure(
+        query_id="q", repeat=0, judge="panel-a", claim_id="c1", failure="lost_before_context", told_by="labels",
+        also=("cited_not_entailing",), label="owner", steps=("fuse",), citations=(0,),
+    )  # fmt: skip
+    judged = ScoreTable(
+        run=_of("run"), run_record=_of("record"), scoring=_of("scoring"), content=_of("content"),
+        observations=_of("o"), runtime=_of("r"), estimates=_of("e"), fates=_of("f"), survival=_of("s"), questions=10,
+        failures=_of("failures"), judged={"panel-a": _of("set")}, calibrations={"panel-a": _of("calibration")},
+    )  # fmt: skip
+    parted = Observation(
+        query_id="q", repeat=0, measure="faithfulness(by=panel-a)", status="value", value=0.5, numerator=1.0,
+        denominator=2.0, whole=4.0, bounds=Bounds(low=0.25, high=0.75),
+    )  # fmt: skip
     judge = JudgeIdentity(name="panel-a", kind="model", model="m-1", prompt=_of("prompt"), settings={"topP": "1"})
     verdict = Judgement(
         query_id="q", repeat=0, judge=_of("judge"), about="claim", target="c1", scale="supported/3", status="value",
@@ -182,7 +196,8 @@ def scores() -> dict[str, Record]:
     return {
         "observation-value": value, "observation-missing": missing, "estimate": estimate, "estimate-set": area,
         "factfate": fate,
-        "survivalrow": row, "scoretable": table, "judgeidentity": judge, "judgement": verdict,
+        "survivalrow": row, "scoretable": table, "scoretable-judged": judged,
+        "claimfailure": failure, "observation-in-part": parted, "judgeidentity": judge, "judgement": verdict,
     }  # fmt: skip
 
 

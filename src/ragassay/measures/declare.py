@@ -10,6 +10,7 @@ from ragassay.extensions import extension_names
 from ragassay.measures import (
     declared_answer,
     declared_counts,
+    declared_judged,
     declared_ranking,
     declared_refusal,
     declared_trace,
@@ -28,6 +29,7 @@ def declarations() -> tuple[Declaration, ...]:
         *declared_ranking.DECLARED,
         *declared_trace.DECLARED,
         *declared_answer.DECLARED,
+        *declared_judged.DECLARED,
         *declared_refusal.DECLARED,
         *declared_counts.DECLARED,
     )

@@ -1,4 +1,4 @@
-"""Declarations of the measures of answers: text against references, and what needs judgements; it computes nothing."""
+"""Declarations of the measures of answers against references, of text alone; it computes nothing."""
 
 from __future__ import annotations
 
@@ -18,20 +18,6 @@ def _text(**own: Any) -> Declaration:
         "duplicates": "with several references the best one counts",
         "nothing_relevant": "no reference to a question that has no answer: undefined(nothing_to_answer); "
         "references that are empty after normalisation count only where all are",
-    }
-    return Declaration(**{**common, **own})
-
-
-def _judgement(**own: Any) -> Declaration:
-    common: dict[str, Any] = {
-        "stage": "grounding",
-        "population": "answered questions with judgements",
-        "aggregation": "micro",
-        "missing_labels": "missing(not_judged): without verdicts there is no value, never 1",
-        "nothing_relevant": "undefined(no_claims)",
-        "reference": "ragassay",
-        "params": ("by",),
-        "computed_by": "later",
     }
     return Declaration(**{**common, **own})
 
@@ -94,47 +80,5 @@ DECLARED: tuple[Declaration, ...] = (
         denominator="character n-grams of the answer and of the reference",
         reference="Popovic 2015 as in sacrebleu chrF2",
         unsafe_alone_for="truth: character overlap is not support",
-    ),
-    _text(
-        name="semantic_similarity",
-        summary="Cosine of the embeddings of answer and reference.",
-        denominator="1",
-        low=-1.0,
-        reference="ragassay",
-        params=("by",),
-        unsafe_alone_for="negation and numbers: opposites lie close together",
-        computed_by="later",
-    ),
-    _judgement(
-        name="faithfulness",
-        summary="Share of the answer's claims that the context supports.",
-        denominator="claims of the answer with a verdict",
-        unsafe_alone_for="correctness: an answer may be faithful to wrong evidence",
-    ),
-    _judgement(
-        name="citation_precision",
-        summary="Share of the answer's citations that support the claim they stand at.",
-        denominator="citations with a verdict",
-        unsafe_alone_for="completeness: claims without a citation do not count",
-    ),
-    _judgement(
-        name="citation_recall",
-        summary="Share of the answer's claims that are supported by their own citations.",
-        denominator="claims with a verdict",
-        unsafe_alone_for="correctness of the cited document",
-    ),
-    _judgement(
-        name="answer_relevance",
-        summary="Whether the answer answers the question that was asked, as judged.",
-        denominator="answered questions with a verdict",
-        unsafe_alone_for="truth: an invented answer may be to the point",
-        nothing_relevant="undefined(no_verdicts)",
-    ),
-    _judgement(
-        name="correctness",
-        summary="Whether the answer agrees with the reference answers, as judged.",
-        denominator="answered questions with a verdict",
-        unsafe_alone_for="support: a right answer may come from memory, not from the evidence",
-        nothing_relevant="undefined(no_verdicts)",
     ),
 )

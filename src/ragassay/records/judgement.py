@@ -14,15 +14,17 @@ from ragassay.records.document import Count, Name, Span
 from ragassay.records.score import Interval, Status
 from ragassay.records.trace import Citation, Cost, Failure, Usage
 
-About = Literal["claim", "citation", "fact", "item", "answer"]
+About = Literal["claim", "citation", "fact", "item", "answer", "similarity"]
 """claim: does the context support it; citation: does what it cites; fact: does the answer state it; item: is it
-relevant; answer: the whole, for *relevance* or *correctness*, which is the target."""
+relevant; answer: the whole, for *relevance* or *correctness*, which is the target; similarity: how near it is to its
+references, by *semantic_similarity* or *bertscore*, which is the target and rules on nothing."""
 SCALES: dict[str, tuple[str, ...]] = {
     "support/1": ("supported", "unsupported", "contradicted"),
     "relevance/1": ("relevant", "partly", "irrelevant"),
     "correctness/1": ("correct", "partly", "incorrect"),
+    "similarity/1": ("measured",),
 }
-"""Scale -> its labels, the good one first."""
+"""Scale -> its labels, the good one first. similarity/1 rules on nothing: its score is all that it says."""
 
 
 class JudgeIdentity(Record, frozen=True, kw_only=True):
@@ -166,10 +168,41 @@ class JudgementSet(Record, frozen=True, kw_only=True):
     controls: tuple[Control, ...] = ()
     supersedes: Digest | None = None
     """The set of this judge and run that was in force before."""
+    sample: Digest | None = None
+    """Of people: record of the Sample that they were given."""
 
     def __post_init__(self) -> None:
         require((self.state == "complete") == (self.stopped is None), "stopped says why a set is not complete")
         require(self.valued <= self.asked, "more verdicts than items")
+
+
+class SampledItem(Record, frozen=True, kw_only=True):
+    """One item that people are asked about, and the chance that it had to be drawn."""
+
+    item_id: Name
+    """As the file that people fill in names it."""
+    query_id: QueryId
+    repeat: Count
+    about: About
+    target: Name
+    scale: Name
+    stratum: Name
+    probability: Annotated[float, Meta(gt=0, le=1)]
+
+
+class Sample(Record, frozen=True, kw_only=True):
+    """Items of one run that were drawn for people, so that what they say can be weighed."""
+
+    run: Digest
+    """`Run.identity()`."""
+    judged: dict[str, Digest]
+    """Judge -> the JudgementSet by which the strata were told."""
+    drawn: Literal["random", "stratified"]
+    seed: Count
+    strata: dict[str, Count]
+    """Stratum -> how many items it has."""
+    items: Digest
+    """Blob: JSON lines of SampledItem (zstd)."""
 
 
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -200,6 +233,23 @@ class Agreement(Record, frozen=True, kw_only=True):
     specificity_interval: Interval | None = None
 
 
+class Bias(Record, frozen=True, kw_only=True):
+    """How much more a judge is ahead of people on one half of the items than on the other: 0 is none."""
+
+    name: Literal["length", "position", "own_phrasing"]
+    about: About
+    items: Count
+    value: float | None = None
+    """Mean of (judge says good) - (people say good) over the first half named in `halves`, less that over the other."""
+    interval: Interval | None = None
+    halves: Name | None = None
+    absent: Name | None = None
+    """Why it cannot be told."""
+
+    def __post_init__(self) -> None:
+        require((self.value is None) == (self.absent is not None), "give either the value or why there is none")
+
+
 class Calibration(Record, frozen=True, kw_only=True):
     """A judge measured against people. Holds for exactly this identity: another prompt is another judge."""
 
@@ -216,6 +266,11 @@ class Calibration(Record, frozen=True, kw_only=True):
     """How the items came to be chosen; only a random sample corrects an estimate."""
     threshold: float | None = None
     """By which a score became a label; absent: the judge's own labels."""
+    fitted: Count | None = None
+    """Items on which the threshold was chosen; the agreements are of other questions."""
+    biases: tuple[Bias, ...] = ()
+    cost: tuple[Cost, ...] = ()
+    """What all verdicts of the set cost, one sum a currency."""
     note: str | None = None
 
     def __post_init__(self) -> None:

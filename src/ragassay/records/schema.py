@@ -12,10 +12,19 @@ from ragassay.records.comparison import Comparison, Effect, Move, NewLoss
 from ragassay.records.decision import Decision, QuestionVerdict, Review
 from ragassay.records.document import Corpus, CorpusEntry, Document, Passage, Segmentation, SkippedLine
 from ragassay.records.experiment import Experiment
-from ragassay.records.judgement import AnswerClaims, Calibration, JudgeIdentity, Judgement, JudgementSet, JudgeWork
+from ragassay.records.judgement import (
+    AnswerClaims,
+    Calibration,
+    JudgeIdentity,
+    Judgement,
+    JudgementSet,
+    JudgeWork,
+    Sample,
+    SampledItem,
+)
 from ragassay.records.ledger import Absence, Entry
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
-from ragassay.records.score import Estimate, FactFate, Observation, ScoreTable, SurvivalRow
+from ragassay.records.score import ClaimFailure, Estimate, FactFate, Observation, ScoreTable, SurvivalRow
 from ragassay.records.shape import SAFE_INTEGER, fields_of
 from ragassay.records.text import DIGEST_PATTERN, INSTANT_PATTERN
 from ragassay.records.trace import Measurements, Trace, TraceContent
@@ -24,10 +33,10 @@ RECORDS: dict[str, type[Record]] = {
     kind.__name__.lower(): kind
     for kind in (
         Absence, Comparison, Decision, Effect, Entry, Move, NewLoss, QuestionVerdict, Review,
-        AnswerClaims, Benchmark, Calibration, Case, CaseLine, Corpus, CorpusEntry, Document, Envelope, Estimate,
-        Experiment, FactFate, JudgeIdentity, Judgement, JudgementSet, JudgeWork, Measurements, Observation, Passage,
-        Policy, Protocol, Run, Scoring, ScoreTable, Segmentation, SkippedLine, Subject, SurvivalRow, Trace,
-        TraceContent,
+        AnswerClaims, Benchmark, Calibration, Case, CaseLine, ClaimFailure, Corpus, CorpusEntry, Document, Envelope,
+        Estimate, Experiment, FactFate, JudgeIdentity, Judgement, JudgementSet, JudgeWork, Measurements, Observation,
+        Passage, Policy, Protocol, Run, Sample, SampledItem, Scoring, ScoreTable, Segmentation, SkippedLine,
+        Subject, SurvivalRow, Trace, TraceContent,
     )
 }  # fmt: skip
 """Name as `ragassay schema NAME` takes it -> record."""

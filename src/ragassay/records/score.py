@@ -43,6 +43,8 @@ class Observation(Record, frozen=True, kw_only=True):
     value: float | None = None
     numerator: float | None = None
     denominator: float | None = None
+    whole: float | None = None
+    """What the denominator would be if no part of it were missing; absent: it is the denominator."""
     reason: str | None = None
     bounds: Bounds | None = None
     evidence_ref: Digest | None = None
@@ -139,6 +141,36 @@ class FactFate(Record, frozen=True, kw_only=True):
     inferred: bool = False
 
 
+FailureKind = Literal[
+    "not_authorised", "contradicted", "stale_authority", "lost_before_context", "not_retrieved", "not_in_context",
+    "in_context_not_used", "cited_outside_context", "cited_not_entailing", "uncited", "untold",
+]  # fmt: skip
+"""What is wrong with a claim, worst first. not_in_context: nothing in the context supports it, and no label says where
+its evidence is; untold: nothing tells."""
+
+
+class ClaimFailure(Record, frozen=True, kw_only=True):
+    """A claim that is not as it should be, by one judge: what is wrong, and how that was told."""
+
+    query_id: QueryId
+    repeat: Count
+    judge: Name
+    """As measures say it: `by=NAME`."""
+    claim_id: Name
+    failure: FailureKind
+    told_by: Literal["labels", "judge", "citations", "documents"]
+    """labels: the case's facts or evidence; judge: its verdict and spans; citations: what the answer cites; documents:
+    their dates and access."""
+    also: tuple[FailureKind, ...] = ()
+    """What else is wrong with it."""
+    label: Name | None = None
+    """Fact or evidence id that the claim was taken to be about."""
+    steps: tuple[str, ...] = ()
+    """Where that was lost."""
+    citations: tuple[Count, ...] = ()
+    """Places of the citations that are wrong."""
+
+
 class SurvivalRow(Record, frozen=True, kw_only=True):
     """Facts of one population at one step: how many its output holds, and how many were lost there."""
 
@@ -179,6 +211,8 @@ class ScoreTable(Record, frozen=True, kw_only=True):
     survival: Digest
     """Blob: JSON lines of SurvivalRow (zstd)."""
     questions: Count
+    failures: Digest | None = None
+    """Blob: JSON lines of ClaimFailure (zstd); absent where no judge was read."""
     judged: dict[str, Digest] = {}
     """Judge, as `by=NAME` says it -> record of the JudgementSet that was read."""
     calibrations: dict[str, Digest] = {}

@@ -73,7 +73,7 @@ def _bound(rows: Sequence[Observation], made: Summary, least: float, greatest: f
     ends = [_ends(row, least, greatest) for row in rows]
     made.unsure = any(row.status != "value" or row.bounds is not None for row in rows)
     made.low, made.high = _mean([low for low, _ in ends]), _mean([high for _, high in ends])
-    bottoms = [row.denominator for row in rows]
+    bottoms = [row.denominator if row.whole is None else row.whole for row in rows]
     if all(one is not None for one in bottoms):
         parts = [one or 0.0 for one in bottoms]
         made.bottom = _mean(parts)

@@ -15,9 +15,18 @@ from ragassay.records.comparison import Comparison, Effect, Move, NewLoss
 from ragassay.records.decision import Decision, QuestionVerdict, Review
 from ragassay.records.document import Corpus, CorpusEntry, Document, Passage, Segmentation, SkippedLine
 from ragassay.records.experiment import Experiment
-from ragassay.records.judgement import AnswerClaims, Calibration, JudgeIdentity, Judgement, JudgementSet, JudgeWork
+from ragassay.records.judgement import (
+    AnswerClaims,
+    Calibration,
+    JudgeIdentity,
+    Judgement,
+    JudgementSet,
+    JudgeWork,
+    Sample,
+    SampledItem,
+)
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
-from ragassay.records.score import Estimate, FactFate, Observation, ScoreTable, SurvivalRow
+from ragassay.records.score import ClaimFailure, Estimate, FactFate, Observation, ScoreTable, SurvivalRow
 from ragassay.records.trace import Measurements, TraceContent
 
 
@@ -66,10 +75,12 @@ FIELDS: dict[type[Record], dict[str, Target]] = {
         "judgements": _lines(Judgement),
         "work": _lines(JudgeWork),
         "supersedes": _record(JudgementSet),
+        "sample": _record(Sample),
     },
     Measurements: {"raw": BYTES},
     Protocol: {"subject": _record(Subject), "scoring": _record(Scoring), "policy": _record(Policy)},
     Review: {"candidate": _record(ScoreTable), "baseline": _record(ScoreTable)},
+    Sample: {"items": _lines(SampledItem)},
     Run: {
         "subject": _record(Subject),
         "protocol": _record(Protocol),
@@ -86,6 +97,7 @@ FIELDS: dict[type[Record], dict[str, Target]] = {
         "estimates": _lines(Estimate),
         "fates": _lines(FactFate),
         "survival": _lines(SurvivalRow),
+        "failures": _lines(ClaimFailure),
     },
     Segmentation: {"blob": _lines(Passage)},
     Subject: {"redaction": Target("bytes", optional=True)},
@@ -112,6 +124,9 @@ def links_of(record: Record) -> Iterator[Link]:
             yield Link(f"judged.{name}", digest, _record(JudgementSet))
         for name, digest in sorted(record.calibrations.items()):
             yield Link(f"calibrations.{name}", digest, _record(Calibration))
+    if isinstance(record, Sample):
+        for name, digest in sorted(record.judged.items()):
+            yield Link(f"judged.{name}", digest, _record(JudgementSet))
     if isinstance(record, Comparison | Decision):
         for side in ("candidate", "baseline"):
             arm = getattr(record, side)

@@ -31,16 +31,18 @@ class Item(NamedTuple):
     repeat: int
     about: About
     target: str
-    """claim: claim id; citation: CLAIM:PLACE; fact: fact id; item: item id; answer: relevance or correctness."""
+    """claim: claim id; citation: CLAIM:PLACE; fact: fact id; item: item id; answer: relevance or correctness;
+    similarity: semantic_similarity or bertscore."""
     scale: str
     statement: str
-    """claim, citation: the claim's text; fact: the fact's text; item: the item's text; answer: the whole answer."""
+    """claim, citation: the claim's text; fact: the fact's text; item: the item's text; answer, similarity: the
+    whole answer."""
     question: str
     answer: str
     evidence: tuple[Shown, ...] = ()
     """claim: the context; citation: what is cited; fact: nothing (the answer must state it); else nothing."""
     references: tuple[str, ...] = ()
-    """Of correctness: reference answers."""
+    """Of correctness and similarity: reference answers."""
     language: str | None = None
 
 

@@ -27,9 +27,11 @@ from ragassay.score.world import World
 from ragassay.store import Store
 from ragassay.traces.graph import context_of
 
-ORDER: tuple[About, ...] = ("claim", "citation", "fact", "answer", "item")
+ORDER: tuple[About, ...] = ("claim", "citation", "fact", "answer", "item", "similarity")
 """The kinds of items, as they stand in a plan."""
 SCALE: dict[About, str] = {"claim": "support/1", "citation": "support/1", "fact": "support/1", "item": "relevance/1"}
+SIMILARITIES = ("semantic_similarity", "bertscore")
+"""How near an answer is to a reference: targets whose verdicts are a score and no ruling."""
 NOT_JUDGED = frozenset({*REFUSING, "denied"})
 """Outcomes by the system's own word that claim nothing."""
 Key = tuple[str, int]
@@ -68,7 +70,7 @@ class Answered(NamedTuple):
 
 def matter_of(item: Item) -> dict[str, object]:
     """The part of an item that can change a verdict, as canonical values."""
-    target = item.target if item.about == "answer" else ""
+    target = item.target if item.about in ("answer", "similarity") else ""
     return {
         "about": item.about,
         "target": target,
@@ -156,7 +158,7 @@ class Matter:
             return
         made = {
             "claim": self._claims, "citation": self._citations, "fact": self._facts, "answer": self._answers,
-            "item": self._items,
+            "item": self._items, "similarity": self._similarities,
         }  # fmt: skip
         for kind in ORDER:
             if kind not in about:
@@ -215,6 +217,13 @@ class Matter:
         if answered.case.answers:
             item = self._item(answered, "answer", "correctness", whole, "correctness/1")
             yield item._replace(references=tuple(one.text for one in answered.case.answers)), ""
+
+    def _similarities(self, answered: Answered) -> Iterator[tuple[Item, str]]:
+        whole = answered.content.answer.text if answered.content.answer else ""
+        references = tuple(one.text for one in answered.case.answers)
+        for target in SIMILARITIES if references else ():
+            item = self._item(answered, "similarity", target, whole, "similarity/1")
+            yield item._replace(references=references), ""
 
     def _items(self, answered: Answered) -> Iterator[tuple[Item, str]]:
         seen: set[str] = set()
