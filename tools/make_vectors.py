@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hostile_records import hostile, spellings
+from provenance_examples import provenance
 from record_examples import examples
 from record_shapes import shapes
 
@@ -36,7 +37,7 @@ def write(folder: str, files: dict[str, bytes], index: dict[str, Any]) -> None:
 
 def main() -> None:
     """All three folders, and the declarations."""
-    records = shapes() | examples()
+    records = shapes() | examples() | provenance()
     valid = {f"{name}.json": canonical_bytes(record) for name, record in records.items()}
     kinds = {f"{name}.json": type(record).__name__.lower() for name, record in records.items()}
     write("valid", valid, {name: {"record": kinds[name], "digest": digest_bytes(data)} for name, data in valid.items()})

@@ -32,6 +32,7 @@ from ragassay.records.base import Digest, DocumentId
 from ragassay.records.case import CaseLine
 from ragassay.records.document import Corpus, Document, Passage, Segmentation
 from ragassay.records.protocol import Policy, Scoring, Stated, Subject, SystemIdentity
+from ragassay.records.provenance import Provenance
 from ragassay.records.text import instant
 from ragassay.redact import Redaction
 from ragassay.redact.patterns import compile_patterns
@@ -94,9 +95,17 @@ class Plan:
     """The most that the run may use (`ragassay.run.ceiling`); not sealed, so that it may be raised."""
 
 
-def freeze_corpus(store: Store, documents: list[Document], *, name: str, chunker: str, **sizes: int) -> Frozen:
+def freeze_corpus(
+    store: Store,
+    documents: list[Document],
+    *,
+    name: str,
+    chunker: str,
+    provenance: Provenance | None = None,
+    **sizes: int,
+) -> Frozen:
     """Documents as a corpus, cut into passages; refs `corpus/NAME` and `segmentation/NAME`."""
-    corpus, corpus_digest = ragassay.corpus.build(store, documents, name=name)
+    corpus, corpus_digest = ragassay.corpus.build(store, documents, name=name, provenance=provenance)
     kept = ragassay.corpus.load(store, corpus)
     cut, cut_digest = ragassay.corpus.segment(store, corpus, kept, chunker=chunker, name=name, **sizes)
     passages = ragassay.corpus.load_passages(store, cut)
@@ -356,6 +365,9 @@ def _read_values(what: str, values: Iterable[Any], scratch: Path, read: Callable
     except RagassayError as error:
         error.file = what
         raise
+    if isinstance(found, Reading):  # the scratch file is no source
+        found[:] = [msgspec.structs.replace(one, source=None) for one in found]
+        found.sources = []
     places: dict[str, Any] = getattr(found, "places", {})
     places.update({key: place._replace(file=what) for key, place in places.items()})
     return found

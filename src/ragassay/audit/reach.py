@@ -11,6 +11,7 @@ from ragassay.records.comparison import Comparison
 from ragassay.records.decision import Decision, Review
 from ragassay.records.document import CorpusEntry, Document, Passage, SkippedLine
 from ragassay.records.protocol import Run
+from ragassay.records.provenance import SourceFile
 from ragassay.records.score import ScoreTable
 from ragassay.records.trace import Measurements, TraceContent
 from ragassay.seal.signatures import PREFIX
@@ -19,7 +20,7 @@ from ragassay.store.links import Target, links_of
 from ragassay.store.refs import record_of
 
 TEXTS: tuple[type[Record], ...] = (
-    Case, CorpusEntry, Document, Measurements, Passage, Review, SkippedLine, TraceContent,
+    Case, CorpusEntry, Document, Measurements, Passage, Review, SkippedLine, SourceFile, TraceContent,
 )  # fmt: skip
 """Lines and records that hold, or lead to, texts of documents, questions, answers or people."""
 MADE = ("scores/", "past/", "decision/", "comparison/", "review/", f"{PREFIX}/")

@@ -14,6 +14,7 @@ from ragassay.records.base import Digest, Instant
 from ragassay.records.canonical import digest_of, digest_set
 from ragassay.records.case import Benchmark, Case, CaseLine, Rubric
 from ragassay.records.document import Corpus, Document
+from ragassay.records.provenance import Provenance
 
 if TYPE_CHECKING:
     from ragassay.store import Store
@@ -42,6 +43,7 @@ def build(
     rel: int | None = None,
     corpus_version: str | None = None,
     notes: str | None = None,
+    provenance: Provenance | None = None,
 ) -> Built:
     """Resolve the labels of cases against the documents and store them under the ref `benchmark/NAME`.
 
@@ -49,6 +51,7 @@ def build(
     document, 1). Quotes become spans, or are reported as ambiguous or not found and stay coarse; labels without a
     version get it; supersets in `any_of` are dropped; labels outside the corpus are counted and stay. What the reader
     says that its file does not say, and each line that it left out, go into the benchmark's notes and the report.
+    `provenance` is kept beside them.
 
     Raises BenchmarkError with file, line and field for the first case that is wrong, and names the others.
     """
@@ -78,6 +81,7 @@ def build(
         corpus_version=corpus_version,
         dangling=len(findings.dangling),
         notes="\n".join(one for one in (notes, *said) if one) or None,
+        provenance=None if provenance is None or provenance.empty else provenance,
     )
     digest = store.put_record(benchmark)
     store.set_ref(f"benchmark/{name}", digest, kind="benchmark")

@@ -12,6 +12,7 @@ from msgspec import Meta
 from ragassay.errors import RagassayError, UsageError
 from ragassay.records.base import Record
 from ragassay.records.canonical import parse_value
+from ragassay.records.provenance import Provenance
 from ragassay.records.text import instant
 from ragassay.records.toml_file import line_of, read_toml, without_dates
 
@@ -48,6 +49,9 @@ class CorpusSettings(Record, frozen=True, kw_only=True):
     name: str = "corpus"
     default_tenants: tuple[str, ...] | None = None
     """What a document that names no tenant gets; leave out to keep such documents closed."""
+    provenance: Provenance = Provenance()
+    """Origin, owner, licence, collection, authorisation, transformations, limits of all documents; what one document
+    or its data set says of itself is kept beside it."""
 
 
 class SegmentationSettings(Record, frozen=True, kw_only=True):
@@ -103,6 +107,8 @@ class BenchmarkSettings(Record, frozen=True, kw_only=True):
     name: str = "benchmark"
     version: Version = "1"
     completeness: Literal["complete", "pooled", "partial", "unknown"] = "unknown"
+    provenance: Provenance = Provenance()
+    """Of questions and labels; as in [corpus]."""
 
     def __post_init__(self) -> None:
         if (self.cases is None) == (self.topics is None) or (self.topics is not None and self.qrels is None):

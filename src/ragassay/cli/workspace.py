@@ -80,7 +80,9 @@ def corpus_of(workspace: Workspace) -> Frozen:
         documents: list[Document] = _texts_of_cases(workspace)
     else:
         documents = read_documents(workspace)
-    return freeze_corpus(workspace.store, documents, name=wanted.name, chunker=cut.chunker, **cut.told())
+    return freeze_corpus(
+        workspace.store, documents, name=wanted.name, chunker=cut.chunker, provenance=wanted.provenance, **cut.told()
+    )
 
 
 def read_documents(workspace: Workspace) -> Reading:
@@ -158,6 +160,7 @@ def benchmark_of(workspace: Workspace, frozen: Frozen) -> Built:
         name=wanted.name,
         version=wanted.version,
         completeness=wanted.completeness,
+        provenance=wanted.provenance,
         as_of=instant(workspace.settings.run.as_of),
     )
 

@@ -2,7 +2,7 @@
 
 from ragassay.corpus.access import Standing, standing, visible
 from ragassay.corpus.align import FLOOR, floor_of, rule
-from ragassay.corpus.build import build, load, load_skipped
+from ragassay.corpus.build import build, load, load_skipped, load_sources
 from ragassay.corpus.folder import read_folder
 from ragassay.corpus.formats import FORMATS, detect, read
 from ragassay.corpus.jsonl import read_jsonl
@@ -25,6 +25,7 @@ __all__ = [
     "load",
     "load_passages",
     "load_skipped",
+    "load_sources",
     "parameters_of",
     "read",
     "read_folder",

@@ -10,6 +10,7 @@ import msgspec
 from ragassay.errors import InputError, IntegrityError
 from ragassay.records.base import Digest
 from ragassay.records.document import Corpus, CorpusEntry, Document, SkippedLine
+from ragassay.records.provenance import Provenance, SourceFile
 
 if TYPE_CHECKING:
     from ragassay.store import Store
@@ -22,17 +23,21 @@ def build(
     name: str,
     mode: Literal["embedded", "referenced"] = "embedded",
     default_tenants: Sequence[str] | None = None,
+    provenance: Provenance | None = None,
 ) -> tuple[Corpus, Digest]:
     """Store documents as an immutable corpus under the ref `corpus/NAME`; the digest is that of the Corpus record.
 
     `default_tenants` is written into each document that names no tenants, and recorded. `mode` referenced stores
-    digests only. Raw bytes of lossy documents, and the lines that were left out, are taken from the `Reading` that a
-    reader returned. The same set of documents gives the same `Corpus.digest` in any order.
+    digests only. `provenance` is that of all documents; what it leaves out, the data set may have said of itself. That,
+    the raw bytes of lossy documents, the lines that were left out and the files that were read are taken from the
+    `Reading` that a reader returned. The same set of documents gives the same `Corpus.digest` in any order.
 
     Raises InputError for no documents, one (document_id, version) twice, or raw bytes that nobody has.
     """
     raws: dict[Digest, bytes] = getattr(documents, "raws", {})
     skipped: list[SkippedLine] = getattr(documents, "skipped", [])
+    sources: list[SourceFile] = getattr(documents, "sources", [])
+    told = (provenance or Provenance()).over(getattr(documents, "provenance", None))
     if default_tenants is None:
         default_tenants = getattr(documents, "default_tenants", None)
     tenants = tuple(default_tenants) if default_tenants is not None else None
@@ -48,6 +53,8 @@ def build(
         default_tenants=tenants,
         skipped_lines=len(skipped) or None,
         skipped=store.put_lines(skipped) if skipped else None,
+        provenance=None if told.empty else told,
+        sources=store.put_lines(sources) if sources else None,
     )
     digest = store.put_record(corpus)
     store.set_ref(f"corpus/{name}", digest, kind="corpus")
@@ -81,6 +88,11 @@ def load_entries(store: Store, corpus: Corpus) -> list[CorpusEntry]:
 def load_skipped(store: Store, corpus: Corpus) -> list[SkippedLine]:
     """What was left out when the corpus was read, in the order of reading."""
     return list(store.get_lines(SkippedLine, corpus.skipped)) if corpus.skipped is not None else []
+
+
+def load_sources(store: Store, corpus: Corpus) -> list[SourceFile]:
+    """The files that a corpus was read from, by name; none where nobody recorded them."""
+    return list(store.get_lines(SourceFile, corpus.sources)) if corpus.sources is not None else []
 
 
 def _verify(corpus: Corpus, entries: list[CorpusEntry]) -> None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ragassay.corpus.html_pages import declared_encoding, page_of
+from ragassay.corpus.html_pages import declared_encoding, read_page
 from ragassay.corpus.lines import decoded, read_whole
 from ragassay.corpus.reading import Intake, OnError, Options, Reading
 from ragassay.errors import InputError
@@ -31,7 +31,7 @@ def read_folder(
 
     The id is the path below the folder with `/`; the version is `"1"`; the title of a Markdown file is its first
     heading, that of a page its `<title>`; a byte order mark is dropped (normaliser `bom/1`), line ends stay. Pages
-    become text with their headings kept (`page_of`). Files whose name begins with a dot are not read; other kinds of
+    become text with their headings kept (`read_page`). Files whose name begins with a dot are not read; other kinds of
     files are not read and named in `Reading.unread`. Bytes that are not UTF-8 become U+FFFD with `lossy`, see
     `Reading.raws`.
 
@@ -127,10 +127,11 @@ def _document(name: str, file: Path, options: Options) -> tuple[Document, bytes]
     text, lossy = decoded(raw, encoding)
     marked = text.startswith("\ufeff")
     text = text.removeprefix("\ufeff")
+    provenance = None
     if ending in PARSERS:
         parser, title = PARSERS[ending], first_heading(text) if ending == ".md" else None
     else:
-        parser, title, text = page_of(text)
+        parser, title, text, provenance = read_page(text)
     document = Document(
         document_id=DocumentId(name),
         version="1",
@@ -141,6 +142,7 @@ def _document(name: str, file: Path, options: Options) -> tuple[Document, bytes]
         tenants=options.tenants,
         lossy=lossy,
         raw=digest_bytes(raw) if lossy else None,
+        provenance=provenance,
     )
     return document, raw
 

@@ -33,7 +33,7 @@ def read_with(extension: Extension, path: Path, options: Options) -> Reading:
                 if isinstance(one, InputError):
                     raise one
                 document, raw = document_of(one, options.tenants, extension.identity)
-                intake.keep(document, file=path, line=number, raw=raw)
+                intake.keep(document, file=path, line=number, raw=raw, whole=False)
     except RagassayError as error:
         raise error.at(file=str(path))  # noqa: B904  the same error, with its place
     except Exception as cause:  # code of others: whatever it raises is about its input

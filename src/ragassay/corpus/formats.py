@@ -17,6 +17,7 @@ from ragassay.corpus.lines import opened
 from ragassay.corpus.parquet_tables import read_parquet
 from ragassay.corpus.reading import Intake, OnError, Options, Reading
 from ragassay.corpus.rows import LAYOUTS, check_columns
+from ragassay.corpus.told import told_by
 from ragassay.corpus.trec_text import read_trec
 from ragassay.errors import InputError, RagassayError, UsageError
 from ragassay.extensions import PARSERS as PARSER_GROUP
@@ -117,7 +118,7 @@ def read(
         if extension is None:
             raise unknown_name("format", format, [*FORMATS, *extension_names(PARSER_GROUP)], PARSER_GROUP)
         _refuse_unused(format, frozenset(), options)
-        return read_with(extension, path, options)
+        return _with_told(read_with(extension, path, options), path)
     name = format or detect(path, columns=options.columns)
     chosen = FORMATS[name]
     _refuse_unused(name, chosen.takes, options)
@@ -125,7 +126,12 @@ def read(
     if not os.path.isdir(path):  # noqa: PTH112  says no, where Path.is_dir raises for a path that cannot be
         with opened(path, packed=False):  # InputError if it is not there, or no regular file
             pass
-    return chosen.read(path, options)
+    return _with_told(chosen.read(path, options), path)
+
+
+def _with_told(found: Reading, path: Path) -> Reading:
+    found.provenance = told_by(path)
+    return found
 
 
 def _refuse_unused(name: str, takes: frozenset[str], options: Options) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragassay.errors import InputError, MissingExtraError
+from ragassay.records.provenance import Provenance
+from ragassay.records.text import shown
 
 MOST_PAGE_BYTES = 16 * 1024 * 1024
 _DROPPED = frozenset(
@@ -32,12 +34,29 @@ _LABELS = {
     "windows-1251": "cp1251", "koi8-r": "koi8-r", "shift_jis": "shift_jis", "euc-jp": "euc-jp", "gb2312": "gb18030",
     "gbk": "gb18030", "gb18030": "gb18030", "big5": "big5", "euc-kr": "euc-kr",
 }  # fmt: skip
+_META = {"copyright": "owner", "dcterms.rightsholder": "owner", "dcterms.license": "licence"}
+"""Name of a `<meta>` -> the fact that it states."""
 _DEEPEST = 12
 """Lists and quotations nested deeper than this are not indented further."""
 
 
+class PageRead(NamedTuple):
+    """A page as text."""
+
+    parser: str
+    title: str | None
+    text: str
+    provenance: Provenance | None
+    """What the page says of itself: `rel=license`, `rel=canonical`, `<meta name=copyright>`."""
+
+
 def page_of(text: str) -> tuple[str, str | None, str]:
-    """Which parser made it, the page's title, and its text.
+    """Which parser made it, the page's title, and its text; see `read_page`."""
+    return read_page(text)[:3]
+
+
+def read_page(text: str) -> PageRead:
+    """A page of HTML as text.
 
     Headings become `#` to `######`, list items `-` or `1.`, tables rows of `| a | b |`, `<pre>` a fenced block,
     quotations `>`; blocks are parted by a blank line. White space is collapsed as a browser does it. Scripts, styles,
@@ -57,7 +76,7 @@ def page_of(text: str) -> tuple[str, str | None, str]:
         except etree.LxmlError as cause:
             if page.seen:
                 raise InputError(f"cannot be read as HTML: {cause}", hint="save it again, or as text") from None
-    return parser, page.title(), page.text()
+    return PageRead(parser, page.title(), page.text(), page.provenance())
 
 
 def declared_encoding(raw: bytes) -> str | None:
@@ -92,11 +111,14 @@ class _Page:
         self._lists: list[int] = []  # next number of an ordered list, 0 of another
         self._marker = ""
         self._tables: list[_Table] = []
+        self._told: dict[str, Any] = {}
 
     # The four events of a parser target.
 
     def start(self, tag: str, attributes: Any) -> None:
         self.seen = True
+        if tag in ("link", "a", "meta"):
+            self._notice(tag, attributes)
         if tag in _DROPPED:
             self._dropped += 1
         elif tag == "title":
@@ -177,6 +199,22 @@ class _Page:
             parts.append(block)
             before = kind
         return "".join(parts)
+
+    def provenance(self) -> Provenance | None:
+        return Provenance(**self._told) if self._told else None
+
+    def _notice(self, tag: str, attributes: Any) -> None:
+        """What an element says of the whole page; of several, the first."""
+        if tag == "meta":
+            fact = _META.get(str(attributes.get("name", "")).strip().lower())
+            said = attributes.get("content")
+        else:
+            relations = str(attributes.get("rel", "")).lower().split()
+            origin = tag == "link" and "canonical" in relations
+            fact = "licence" if "license" in relations else "origin" if origin else None
+            said = attributes.get("href")
+        if fact and said and said.strip():
+            self._told.setdefault(fact, shown(said.strip(), limit=500))
 
     def _break(self) -> None:
         """End the block that stands open."""

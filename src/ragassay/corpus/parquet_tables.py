@@ -54,4 +54,4 @@ def take_table(intake: Intake, path: Path, layout: Layout) -> None:
             document = document_from(
                 value, intake.options.tenants, parser=layout.parser, normaliser=normaliser, raw=raw
             )
-            intake.keep(document, file=path, line=row.number, raw=raw)
+            intake.keep(document, file=path, line=row.number, raw=raw, whole=False)

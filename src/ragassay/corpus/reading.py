@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
+import msgspec
+
 from ragassay.errors import InputError, UsageError
 from ragassay.records.base import Digest
+from ragassay.records.canonical import digest_bytes
 from ragassay.records.document import Document, SkippedLine
+from ragassay.records.provenance import Provenance, Source, SourceFile
 from ragassay.records.text import clean, shown
 
 OnError = Literal["stop", "skip"]
@@ -37,6 +42,10 @@ class Reading(list[Document]):
         self.default_tenants = default_tenants
         self.skipped: list[SkippedLine] = list(skipped)
         """What could not be read and was left out, because `on_error` was `skip`."""
+        self.sources: list[SourceFile] = []
+        """The files that it was read from, by name."""
+        self.provenance: Provenance | None = None
+        """What the data set says of all its documents."""
         self.format = ""
         """Which reader read it."""
         self.unread: list[str] = []
@@ -83,9 +92,14 @@ class Intake:
         self.found = Reading(default_tenants=options.tenants)
         self.found.format = name
         self._seen: dict[tuple[str, str], tuple[Path, int | None]] = {}
+        self._names: dict[Path, str] = {}
+        self._counts: dict[Path, int] = {}
 
-    def keep(self, document: Document, *, file: Path, line: int | None = None, raw: bytes | None = None) -> None:
-        """Take a document that was read at this place; `raw` are its bytes if it is lossy.
+    def keep(
+        self, document: Document, *, file: Path, line: int | None = None, raw: bytes | None = None, whole: bool = True
+    ) -> None:
+        """Take a document that was read at this place. `raw` are its bytes; `whole`: they are the file's own, and not
+        what a library made of them. They are kept if it is lossy.
 
         An id (with its version) that is there already is an error that names both places; the first one stays.
         """
@@ -102,7 +116,12 @@ class Intake:
         self._seen[key] = (file, line)
         if raw is not None and document.raw is not None:
             self.found.raws[document.raw] = raw
-        self.found.append(document)
+        if file not in self._names:
+            self._names[file] = self._named(str(file))
+        digest = digest_bytes(raw) if raw is not None and whole else None
+        source = Source(file=self._names[file], line=line, digest=digest)
+        self._counts[file] = self._counts.get(file, 0) + 1
+        self.found.append(msgspec.structs.replace(document, source=source))
 
     def broken(self, error: InputError) -> None:
         """A line that cannot be read: raised, or listed and left out."""
@@ -137,6 +156,8 @@ class Intake:
     def settle(self, hint: str) -> Reading:
         """All that was read; InputError if that is nothing."""
         if self.found:
+            files = sorted(self._counts, key=lambda one: self._names[one])
+            self.found.sources = [self._source(one) for one in files if one.is_file()]
             return self.found
         left_out = self.found.skipped
         if not left_out:
@@ -147,6 +168,17 @@ class Intake:
             line=left_out[0].line if left_out[0].file == self.source.name else None,
             field=left_out[0].field or "",
             hint=hint,
+        )
+
+    def _source(self, file: Path) -> SourceFile:
+        """The digest of a file as it is now, which is what was read just before."""
+        try:
+            with file.open("rb") as opened:
+                digest, size = hashlib.file_digest(opened, "sha256").hexdigest(), opened.tell()
+        except OSError as cause:
+            raise InputError(f"cannot be read: {cause.strerror}", file=str(file), hint="read it again") from cause
+        return SourceFile(
+            file=self._names[file], digest=Digest(f"sha256:{digest}"), size=size, documents=self._counts[file]
         )
 
     def _named(self, file: str) -> str:

@@ -14,11 +14,17 @@ from ragassay.records.text import many, shown
 Columns = Mapping[str, str | int | Sequence[str]]
 MOST_FIELDS = 10_000
 """Columns or keys of one row."""
+_LONGEST_FACT = 2000
 SEPARATOR = "|"
 """Between the values of a cell that holds several."""
 _ACL = ("acl_roles", "acl_groups", "acl_users")
 _ACCESS = ("tenants", "acl", *_ACL, "valid_from", "valid_until", "supersedes", "version", "lossy", "raw")
-FIELDS = ("document_id", "text", "title", "url", "metadata", "ignored", *_ACCESS[:-2])
+_TOLD = {"licence": "licence", "license": "licence", "origin": "origin", "owner": "owner", "collection": "collection",
+         "authorisation": "authorisation", "authorization": "authorisation"}  # fmt: skip
+"""Field -> the fact of a document's provenance that it gives."""
+_ALWAYS = ("licence", "license")
+"""Of these, what is read by its name wherever it stands; the others mean anything in other people's files."""
+FIELDS = ("document_id", "text", "title", "url", "metadata", "ignored", "provenance", *_TOLD, *_ACCESS[:-2])
 """What `columns` may map."""
 
 
@@ -62,7 +68,7 @@ class Mapped(NamedTuple):
         made: dict[str, Any] = {}
         for field, columns in self.names.items():
             found = {name: row[name] for name in columns if row.get(name) is not None}
-            if field not in ("text", "metadata", *_ACL) and found:
+            if field not in ("text", "metadata", *_ACL, *_TOLD) and found:
                 made[field] = next(iter(found.values()))
         given = {name: row.get(name) for field in _ACL for name in self.names.get(field, ())}
         made["document_id"] = _identifier(made.get("document_id"), self.names["document_id"][0])
@@ -79,6 +85,8 @@ class Mapped(NamedTuple):
             made["version"] = _identifier(made["version"], "version")
         if given:
             made |= self._acl(given, cells=cells)
+        if told := self._told(row):
+            made["provenance"] = told | (made["provenance"] if isinstance(made.get("provenance"), dict) else {})
         return {key: one for key, one in made.items() if one is not None and one != {}} | _kept_acl(made), normaliser
 
     def _text(self, row: Mapping[str, Any], title: Any) -> tuple[str, str]:
@@ -95,6 +103,17 @@ class Mapped(NamedTuple):
         if self.layout.title_first and isinstance(title, str) and title.strip():
             return with_title(title, parts[0]), "title-first/1"
         return parts[0], "none/1"
+
+    def _told(self, row: Mapping[str, Any]) -> dict[str, str]:
+        """Facts of provenance that stand in columns of their own."""
+        told: dict[str, str] = {}
+        for field, fact in _TOLD.items():
+            for name in self.names.get(field, ()):
+                value = row.get(name)
+                if value not in (None, "", []):
+                    said = value if isinstance(value, str) else str(_flat(value))
+                    told.setdefault(fact, said if len(said) <= _LONGEST_FACT else said[: _LONGEST_FACT - 1] + "…")
+        return told
 
     def _acl(self, given: Mapping[str, Any], *, cells: bool) -> dict[str, Any]:
         if not cells:
@@ -166,7 +185,7 @@ def map_columns(layout: Layout, header: Iterable[str], columns: Columns) -> Mapp
         if name in taken:
             continue
         field = snake(name)
-        if field in FIELDS and field not in names:
+        if field in FIELDS and field not in names and not (layout.open and field in _TOLD and field not in _ALWAYS):
             names[field] = [name]
         elif close := close_to(field, _ACCESS):
             raise InputError(
@@ -255,7 +274,7 @@ def _read_cells(made: dict[str, Any]) -> None:
     """Cells of text to the types that a document has."""
     if "tenants" in made:
         made["tenants"] = _listed(made["tenants"], "tenants")
-    for name in ("acl", "supersedes"):
+    for name in ("acl", "supersedes", "provenance"):
         if isinstance(made.get(name), str):
             try:
                 made[name] = load_json(made[name])

@@ -10,6 +10,7 @@ from msgspec import Meta
 from ragassay.records.base import Digest, DocumentId, EvidenceId, FactId, Instant, QueryId, Record, require
 from ragassay.records.canonical import digest_of
 from ragassay.records.document import Count, Name
+from ragassay.records.provenance import Provenance
 from ragassay.records.text import in_order, is_instant
 
 CaseClass = Literal["answerable", "unanswerable", "multi_hop", "adversarial", "cross_tenant"]
@@ -243,8 +244,10 @@ class Benchmark(Record, frozen=True, kw_only=True):
     dangling: Count | None = None
     """Pieces of evidence whose document is not in the corpus; they stay in the denominators."""
     notes: str | None = None
+    provenance: Provenance | None = None
+    """Of questions and labels, as it was declared; no part of the identity."""
 
     def identity(self) -> Digest:
         """The digest that a Subject names: all but where the bytes are, so that compression moves nothing."""
-        fields = {name: getattr(self, name) for name in self.__struct_fields__ if name != "blob"}
+        fields = {name: getattr(self, name) for name in self.__struct_fields__ if name not in ("blob", "provenance")}
         return digest_of({name: value for name, value in fields.items() if value is not None})

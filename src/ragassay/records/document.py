@@ -8,9 +8,11 @@ from msgspec import Meta
 
 from ragassay.records.base import Digest, DocumentId, Instant, Metadata, PassageId, Record, require
 from ragassay.records.canonical import digest_of, digest_set, digest_text, is_digest
+from ragassay.records.provenance import Provenance, Source, Transformation
 from ragassay.records.text import in_order, is_instant
 
 Name = Annotated[str, Meta(min_length=1, max_length=512)]
+_LONGEST = 512
 Count = Annotated[int, Meta(ge=0)]
 Rank = Annotated[int, Meta(ge=1)]
 
@@ -54,6 +56,10 @@ class Document(Record, frozen=True, kw_only=True):
     lossy: bool = False
     raw: Digest | None = None
     """The raw bytes as a blob, when `lossy`."""
+    provenance: Provenance | None = None
+    """Of this document; what it does not say, its corpus may say for all."""
+    source: Source | None = None
+    """The place that it was read from: circumstance, not identity, so no digest of the corpus holds it."""
 
     def __post_init__(self) -> None:
         for moment in (self.valid_from, self.valid_until):
@@ -73,7 +79,7 @@ class Document(Record, frozen=True, kw_only=True):
 
     def entry(self) -> CorpusEntry:
         """What the corpus digest covers of this document."""
-        about = {
+        about: dict[str, object] = {
             "title": self.title or "",
             "url": self.url or "",
             "valid_from": self.valid_from or "",
@@ -83,6 +89,8 @@ class Document(Record, frozen=True, kw_only=True):
             "lossy": self.lossy,
             "raw": self.raw or "",
         }
+        if self.provenance is not None:
+            about["provenance"] = self.provenance
         access = {
             "tenants": ["given", *sorted(set(self.tenants))] if self.tenants is not None else ["absent"],
             "acl": ["absent"]
@@ -102,7 +110,24 @@ class Document(Record, frozen=True, kw_only=True):
             meta_digest=digest_of(about),
             parser=self.parser,
             normaliser=self.normaliser,
+            prepared=self._prepared(),
         )
+
+    def _prepared(self) -> str | None:
+        """The tools of its declared transformations, in order."""
+        steps = self.provenance.transformations if self.provenance is not None else ()
+        told = "; ".join(one.told for one in steps)
+        return None if not told else told if len(told) <= _LONGEST else f"{told[:400]} {digest_text(told)}"
+
+    def transformations(self) -> tuple[Transformation, ...]:
+        """Everything that was done to it, in order: what was declared, then reading, then normalising."""
+        read = self.source.digest if self.source is not None else None
+        whole = self.normaliser.startswith("none")
+        text = digest_text(self.text)
+        own = Transformation(kind="parse", name=self.parser, before=read, after=text if whole else None)
+        declared = self.provenance.transformations if self.provenance is not None else ()
+        last = () if whole else (Transformation(kind="normalise", name=self.normaliser, after=text),)
+        return (*declared, own, *last)
 
 
 class CorpusEntry(Record, frozen=True, kw_only=True):
@@ -115,6 +140,8 @@ class CorpusEntry(Record, frozen=True, kw_only=True):
     meta_digest: Digest
     parser: Name
     normaliser: Name
+    prepared: Name | None = None
+    """What was done to it before it was read, as it was declared: tools in order."""
 
 
 class SkippedLine(Record, frozen=True, kw_only=True):
@@ -143,6 +170,10 @@ class Corpus(Record, frozen=True, kw_only=True):
     """How many lines of the source were left out (`on_error = "skip"`); absent if none was."""
     skipped: Digest | None = None
     """JSON lines of SkippedLine (zstd): each one that was left out, in the order of reading."""
+    provenance: Provenance | None = None
+    """Of the whole corpus, as it was declared; a document's own word goes before it."""
+    sources: Digest | None = None
+    """JSON lines of SourceFile (zstd): the files that it was read from, by name."""
 
     def __post_init__(self) -> None:
         require((self.skipped is None) == (self.skipped_lines is None), "skipped and skipped_lines go together")

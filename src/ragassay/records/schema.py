@@ -24,6 +24,7 @@ from ragassay.records.judgement import (
 )
 from ragassay.records.ledger import Absence, Entry
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
+from ragassay.records.provenance import SourceFile
 from ragassay.records.score import ClaimFailure, Estimate, FactFate, Observation, ScoreTable, SurvivalRow
 from ragassay.records.shape import SAFE_INTEGER, fields_of
 from ragassay.records.text import DIGEST_PATTERN, INSTANT_PATTERN
@@ -35,7 +36,7 @@ RECORDS: dict[str, type[Record]] = {
         Absence, Comparison, Decision, Effect, Entry, Move, NewLoss, QuestionVerdict, Review,
         AnswerClaims, Benchmark, Calibration, Case, CaseLine, ClaimFailure, Corpus, CorpusEntry, Document, Envelope,
         Estimate, Experiment, FactFate, JudgeIdentity, Judgement, JudgementSet, JudgeWork, Measurements, Observation,
-        Passage, Policy, Protocol, Run, Sample, SampledItem, Scoring, ScoreTable, Segmentation, SkippedLine,
+        Passage, Policy, Protocol, Run, Sample, SampledItem, Scoring, ScoreTable, Segmentation, SkippedLine, SourceFile,
         Subject, SurvivalRow, Trace, TraceContent,
     )
 }  # fmt: skip

@@ -26,6 +26,7 @@ from ragassay.records.judgement import (
     SampledItem,
 )
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
+from ragassay.records.provenance import SourceFile
 from ragassay.records.score import ClaimFailure, Estimate, FactFate, Observation, ScoreTable, SurvivalRow
 from ragassay.records.trace import Measurements, TraceContent
 
@@ -66,7 +67,7 @@ FIELDS: dict[type[Record], dict[str, Target]] = {
         "losses": _lines(NewLoss),
         "reference": _record(ScoreTable),
     },
-    Corpus: {"blob": _lines(Document), "skipped": _lines(SkippedLine)},
+    Corpus: {"blob": _lines(Document), "skipped": _lines(SkippedLine), "sources": _lines(SourceFile)},
     Decision: {"policy": _record(Policy), "questions": _lines(QuestionVerdict), "reference": _record(ScoreTable)},
     Document: {"raw": BYTES},
     JudgementSet: {

@@ -312,7 +312,7 @@ CONTENT = {
     ("TraceContent", "redaction"), ("CorpusEntry", "text_digest"), ("CorpusEntry", "auth_digest"),
     ("CorpusEntry", "meta_digest"), ("Observation", "evidence_ref"), ("Judgement", "judge"),
     ("JudgeIdentity", "prompt"), ("JudgeIdentity", "schema"), ("JudgementSet", "run"), ("JudgementSet", "content"),
-    ("AnswerClaims", "answer"),
+    ("AnswerClaims", "answer"), ("SourceFile", "digest"),
 }  # fmt: skip
 
 

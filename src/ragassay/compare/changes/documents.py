@@ -6,18 +6,22 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import msgspec
+
 from ragassay import corpus as corpus_room
 from ragassay.compare.changes.shown import change, text_of
 from ragassay.corpus.build import load_entries
 from ragassay.records.base import Digest, DocumentId
 from ragassay.records.comparison import Change
 from ragassay.records.document import Corpus, CorpusEntry, Document, Segmentation
+from ragassay.records.provenance import Provenance
 from ragassay.records.text import many
 from ragassay.store import Store
 
 Key = tuple[DocumentId, str]
 _ABOUT = ("url", "valid_from", "valid_until", "supersedes", "metadata")
-"""What of a document does not follow from its text; the title may, and `lossy` and `raw` do."""
+"""What of a document does not follow from its text; the title may, and `lossy` and `raw` do. Of its provenance the
+declared transformations, with their digests, may."""
 
 
 class Pair(NamedTuple):
@@ -48,23 +52,26 @@ SAME = Documents((), frozenset(), {})
 def document_changes(store: Store, a: Digest, b: Digest) -> Documents:
     """What differs between two corpora (records by digest): texts, access and description, each told from the others.
 
-    A document is known again by its id and version; where one version stands alone on each side, by its id. One whose
-    parser or normaliser is another counts under that, whatever became of its text. A title that moved with the text is
-    no change of its own.
+    What was declared of a whole corpus (licence, origin, ...) is its description. A document is known again by its id
+    and version; where one version stands alone on each side, by its id. One whose parser, normaliser or declared
+    preparation (OCR, say, of it or of the whole corpus) is another counts under that, whatever became of its text. A
+    title that moved with the text is no change of its own.
     """
     before, after = store.get_record(Corpus, a), store.get_record(Corpus, b)
+    declared = tuple(_declared(before, after))
     if before.digest == after.digest:
-        return SAME
+        return SAME._replace(changes=declared)
     ours, theirs = _entries(store, before), _entries(store, after)
     pairs, gone, new = _paired(ours, theirs)
     moved = [one for one in pairs if one.before != one.after]
-    follows = _title_only(store, before, after, moved)
-    changes = [one for pair in moved for one in _of_pair(pair, follows)]
+    other = _tools(before) != _tools(after)
+    follows = _follows(store, (before, after), moved)
+    changes = [one for pair in moved for one in _of_pair(pair, follows, reparsed=other or _reparsed(pair))]
     changes += [change("document_removed", _name(one), one.text_digest, None) for one in gone]
     changes += [change("document_added", _name(one), None, one.text_digest) for one in new]
     other_text = [one for one in pairs if one.before.text_digest != one.after.text_digest]
     return Documents(
-        (*_parsers(moved), *changes),
+        (*declared, *_parsers(moved), *changes),
         frozenset(one.document_id for one in (*gone, *new, *(pair.before for pair in other_text))),
         {
             (one.after.document_id, one.after.version): one.before.version
@@ -136,29 +143,48 @@ def _name(entry: CorpusEntry) -> str:
     return entry.document_id if entry.version == "1" else f"{entry.document_id}@{entry.version}"
 
 
+_WORDS = {"normaliser": "normaliser", "prepared": "preparation"}
+_MADE_BY = ("parser", "normaliser", "prepared")
+
+
 def _reparsed(pair: Pair) -> bool:
-    return (pair.before.parser, pair.before.normaliser) != (pair.after.parser, pair.after.normaliser)
+    return any(getattr(pair.before, name) != getattr(pair.after, name) for name in _MADE_BY)
+
+
+def _declared(before: Corpus, after: Corpus) -> Iterator[Change]:
+    """What the declarations of two whole corpora say otherwise, fact by fact."""
+    ours, theirs = (one.provenance or Provenance() for one in (before, after))
+    for name in ours.__struct_fields__:
+        one, other = getattr(ours, name), getattr(theirs, name)
+        if one != other:
+            told = (text_of(each) if each else None for each in (one, other))
+            tools = name == "transformations" and _tools(before) != _tools(after)
+            yield change("parser" if tools else "document_metadata", f"{name} of the corpus", *told)
+
+
+def _tools(corpus: Corpus) -> list[str]:
+    """What the whole corpus went through before it was read, as it was declared."""
+    return [one.told for one in corpus.provenance.transformations] if corpus.provenance is not None else []
 
 
 def _parsers(moved: list[Pair]) -> Iterator[Change]:
     """One change a pair of parsers, and a pair of normalisers, however many documents went through them."""
-    for field in ("parser", "normaliser"):
+    for field in _MADE_BY:
         counts: Counter[tuple[str, str]] = Counter()
         first: dict[tuple[str, str], str] = {}
         for one in moved:
-            pair = (getattr(one.before, field), getattr(one.after, field))
+            pair = (getattr(one.before, field) or "nothing", getattr(one.after, field) or "nothing")
             if pair[0] != pair[1]:
                 counts[pair] += 1
                 first.setdefault(pair, one.before.document_id)
         for (before, after), count in sorted(counts.items()):
             of = first[before, after] if count == 1 else many(count, "document")
-            yield change("parser", of if field == "parser" else f"{field} of {of}", before, after)
+            yield change("parser", of if field == "parser" else f"{_WORDS[field]} of {of}", before, after)
 
 
-def _of_pair(pair: Pair, follows: frozenset[str]) -> Iterator[Change]:
+def _of_pair(pair: Pair, follows: frozenset[str], *, reparsed: bool) -> Iterator[Change]:
     before, after = pair
     name = before.document_id
-    reparsed = _reparsed(pair)
     text = before.text_digest != after.text_digest
     if text and not reparsed:
         yield change("document_text", name, before.text_digest, after.text_digest)
@@ -170,7 +196,7 @@ def _of_pair(pair: Pair, follows: frozenset[str]) -> Iterator[Change]:
         yield change("document_metadata", f"{name} version"[:512], before.version, after.version)
 
 
-def _title_only(store: Store, a: Corpus, b: Corpus, moved: list[Pair]) -> frozenset[str]:
+def _follows(store: Store, corpora: tuple[Corpus, Corpus], moved: list[Pair]) -> frozenset[str]:
     """Ids of documents whose text or parser moved and of whose description only that moved which follows from it.
 
     Of a referenced corpus nobody knows; there the description counts.
@@ -181,10 +207,12 @@ def _title_only(store: Store, a: Corpus, b: Corpus, moved: list[Pair]) -> frozen
         if one.before.meta_digest != one.after.meta_digest
         and (one.before.text_digest != one.after.text_digest or _reparsed(one))
     }
-    if not wanted or "referenced" in (a.mode, b.mode):
+    if not wanted or "referenced" in {one.mode for one in corpora}:
         return frozenset()
-    ours = {(one.document_id, one.version): one for one in corpus_room.load(store, a) if one.document_id in wanted}
-    theirs = {(one.document_id, one.version): one for one in corpus_room.load(store, b) if one.document_id in wanted}
+    ours, theirs = (
+        {(one.document_id, one.version): one for one in corpus_room.load(store, each) if one.document_id in wanted}
+        for each in corpora
+    )
     return frozenset(
         one.before.document_id
         for one in moved
@@ -193,4 +221,5 @@ def _title_only(store: Store, a: Corpus, b: Corpus, moved: list[Pair]) -> frozen
 
 
 def _about(document: Document) -> tuple[object, ...]:
-    return tuple(getattr(document, name) for name in _ABOUT)
+    kept = msgspec.structs.replace(document.provenance or Provenance(), transformations=())
+    return (kept, *(getattr(document, name) for name in _ABOUT))

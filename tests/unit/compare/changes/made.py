@@ -18,6 +18,7 @@ from ragassay.records.comparison import Change
 from ragassay.records.document import Document
 from ragassay.records.policy import Policy
 from ragassay.records.protocol import Run, Scoring, Stated, Subject
+from ragassay.records.provenance import Provenance
 from ragassay.records.score import ScoreTable
 from ragassay.redact import Redaction
 from ragassay.run.systems.pipeline.dense import DenseIndex
@@ -142,12 +143,13 @@ class Bench:
         wrap: Callable[[Any], Any] | None = None,
         scoring: Scoring = SCORING,
         policy: Policy | None = None,
+        told: Provenance | None = None,
         **subject: Any,
     ) -> Made:
         """A finished and scored run. `indexed`: what the vector index was built on, instead of the corpus."""
         self._number += 1
         name = f"run-{self._number}"
-        frozen, digest = corpus.build(self.store, list(texts or documents()), name=name)
+        frozen, digest = corpus.build(self.store, list(texts or documents()), name=name, provenance=told)
         kept = corpus.load(self.store, frozen)
         how = {"chunker": "sentences", "window": 1, "stride": 1, **(cut or {})}
         how = {key: value for key, value in how.items() if value is not None}

@@ -26,6 +26,7 @@ from ragassay.records.comparison import Change
 from ragassay.records.document import Acl
 from ragassay.records.judgement import JudgeIdentity, JudgementSet
 from ragassay.records.policy import Policy, Rule
+from ragassay.records.provenance import Provenance, Transformation
 
 PARTED = "Wind is air that moves from high pressure to low pressure. It cools the wet skin."
 ANSWERING = {"kind": "chat", "model": "model-1", "prompt": "Read: $context Now say: $question", "outcome": "answered"}
@@ -66,6 +67,40 @@ def test_3_parser(bench: Bench, baseline: Made) -> None:
     ]
     found = one(bench, baseline, bench.run(texts=parsed), "parser", "6 documents")
     assert (found.before, found.after) == ("text/1", "text/2")
+
+
+def scanned(tool: str, text: str | None = None) -> list[Any]:
+    step = Transformation(kind="ocr", name=tool, after=digest_text(text or TEXTS["salt"]))
+    told = Provenance(licence="CC0-1.0", transformations=(step,))
+    return [
+        other(each, provenance=told, text=text or each.text) if each.document_id == "salt" else each
+        for each in documents()
+    ]
+
+
+def test_3_another_scan_reader_is_a_parser(bench: Bench) -> None:
+    """What was declared to have made the text is another tool: that is named, and the text that follows is not."""
+    a, b = bench.run(texts=scanned("ocr 1")), bench.run(texts=scanned("ocr 2", "Salt is won from the sea."))
+    found = one(bench, a, b, "parser", "preparation of salt")
+    assert (found.before, found.after) == ("ocr ocr 1", "ocr ocr 2")
+    same = bench.run(texts=scanned("ocr 1", "Salt is won from the sea."))
+    one(bench, a, same, "document_text", "salt")
+
+
+def test_the_licence_of_a_document_is_told_from_its_text_and_access(bench: Bench) -> None:
+    free = [other(each, provenance=Provenance(licence="CC0-1.0")) for each in documents()]
+    shut = [other(each, provenance=Provenance(licence="proprietary")) if each.document_id == "tea" else each
+            for each in free]  # fmt: skip
+    one(bench, bench.run(texts=free), bench.run(texts=shut), "document_metadata", "tea")
+
+
+def test_what_is_declared_of_the_whole_corpus_is_compared(bench: Bench, baseline: Made) -> None:
+    told = bench.run(told=Provenance(licence="CC0-1.0"))
+    found = one(bench, baseline, told, "document_metadata", "licence of the corpus")
+    assert (found.before, found.after) == (None, "CC0-1.0")
+    tools = [Provenance(transformations=(Transformation(kind="ocr", name=name),)) for name in ("ocr 1", "ocr 2")]
+    a, b = bench.run(told=tools[0]), bench.run(told=tools[1], texts=documents(wind=PARTED))
+    one(bench, a, b, "parser", "transformations of the corpus")
 
 
 def test_4_chunker(bench: Bench, baseline: Made) -> None:
