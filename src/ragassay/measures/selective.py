@@ -101,6 +101,27 @@ def aurc(confidence: ArrayLike, wrong: ArrayLike, weights: Floats | None = None)
     return _over(area, upto[:, -1])
 
 
+def aurc_weights(confidence: ArrayLike, before: int = 0) -> Floats:
+    """How much each decision counts in `aurc`: their mean weighted so, over those that were wrong, is that area.
+
+    `before`: so many more decisions that are more confident than all of these. Shape (n,), each above 0; they add up to
+    n where `before` is 0. They depend on the confidences alone.
+    """
+    scores = np.asarray(confidence, np.float64)
+    n = len(scores)
+    if not n:
+        return np.zeros(0)
+    blocks = _blocks(scores)
+    size = np.diff(np.append(blocks.starts, n)).astype(np.float64)
+    earlier = blocks.starts + before
+    harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, n + before + 1))))
+    steps = harmonic[earlier + size.astype(np.int64)] - harmonic[earlier]
+    later = np.append(np.cumsum(steps[::-1])[::-1], 0.0)[1:]
+    made = np.empty(n)
+    made[blocks.order] = np.repeat(1 - earlier * steps / size + later, size.astype(np.int64))
+    return made
+
+
 def at_coverage(curve: Curve, wanted: int) -> Selected | None:
     """The fewest decisions from a confidence on that are at least `wanted`; None where there are not so many.
 
@@ -149,6 +170,18 @@ def bins_of(confidence: ArrayLike, right: ArrayLike, bins: int) -> list[Bin]:
         values, n = -blocks.values[own], size[own]
         mean = float(np.sum(values * n) / n.sum())
         made.append(Bin(float(values[0]), float(values[-1]), int(n.sum()), mean, int(hits[own].sum())))
+    return made
+
+
+def bin_places(confidence: ArrayLike, bins: int) -> Ints:
+    """The bin of each decision, as in `bins_of`; shape (n,)."""
+    scores = np.asarray(confidence, np.float64)
+    if not len(scores):
+        return np.zeros(0, np.int64)
+    blocks = _blocks(-scores)
+    size = np.diff(np.append(blocks.starts, len(scores)))
+    made = np.empty(len(scores), np.int64)
+    made[blocks.order] = np.repeat(_places(size[None, :].astype(np.float64), bins)[0], size)
     return made
 
 

@@ -58,8 +58,10 @@ class Units(NamedTuple):
     """The shares c of the stake, greatest first."""
     log_weights: Floats
     """Of each stake; they add up to 1."""
-    largest: int
-    """Questions of the largest unit."""
+    largest: float
+    """Questions of the largest unit; with weights, its sum of them."""
+    weights: Floats | None = None
+    """Of each value, shape (n,); None: each counts once."""
 
 
 def lower_bound(
@@ -68,6 +70,7 @@ def lower_bound(
     alpha: float,
     clusters: Sequence[Hashable] | NDArray[np.int64] | None = None,
     method: str = "betting",
+    weights: ArrayLike | None = None,
 ) -> float:
     """Lower bound of the mean: it lies above the true mean with chance `alpha` at most, at every n.
 
@@ -80,12 +83,14 @@ def lower_bound(
         alpha: chance of a bound above the true mean, in (0, 1).
         clusters: shape (n,), equal labels for questions that are not independent; None: all are.
         method: "betting", or "exact" for values at the two ends of `within` without clusters of more than one.
+        weights: shape (n,), finite, at least 0 and one above: how much each value counts in the mean; None: alike. They
+            must not depend on the values.
 
     Raises:
-        ValueError: no values, a value outside of `within`, lengths that differ, alpha outside of (0, 1), or a method
-            that does not fit.
+        ValueError: no values, a value outside of `within`, lengths that differ, alpha outside of (0, 1), weights that
+            are none, or a method that does not fit.
     """
-    numbers, units = _checked(values, within, alpha, clusters)
+    numbers, units = _checked(values, within, alpha, clusters, weights)
     if method == "exact":
         return _exact(numbers, units, within, alpha)
     if method != "betting":
@@ -99,13 +104,14 @@ def upper_bound(
     alpha: float,
     clusters: Sequence[Hashable] | NDArray[np.int64] | None = None,
     method: str = "betting",
+    weights: ArrayLike | None = None,
 ) -> float:
     """Upper bound of the mean: it lies below the true mean with chance `alpha` at most, at every n.
 
     The mirror of `lower_bound`: minus the lower bound of the values with their sign turned.
     """
     turned = -np.asarray(values, np.float64)
-    return -lower_bound(turned, (-within[1], -within[0]), alpha, clusters, method)
+    return -lower_bound(turned, (-within[1], -within[0]), alpha, clusters, method, weights)
 
 
 def lower_bounds(
@@ -138,8 +144,9 @@ def upper_bounds(
 
 
 def _checked(
-    values: ArrayLike, within: tuple[float, float], alpha: float, clusters: Sequence[Hashable] | Ints | None
-) -> tuple[Floats, Units]:
+    values: ArrayLike, within: tuple[float, float], alpha: float, clusters: Sequence[Hashable] | Ints | None,
+    weights: ArrayLike | None = None,
+) -> tuple[Floats, Units]:  # fmt: skip
     """Values cut to the range, and the units; the last axis is that of the questions."""
     numbers = np.asarray(values, np.float64)
     least, greatest = within
@@ -154,27 +161,36 @@ def _checked(
     if not np.all(inside):
         bad = float(numbers[~inside][0])
         raise ValueError(f"values must lie within {least} and {greatest}, got {bad}: give the measure's whole range")
-    return np.clip(numbers, least, greatest), _units(numbers.shape[-1], clusters)
+    return np.clip(numbers, least, greatest), _units(numbers.shape[-1], clusters, _weights(weights, numbers.shape[-1]))
 
 
-def _units(n: int, clusters: Sequence[Hashable] | Ints | None) -> Units:
+def _weights(weights: ArrayLike | None, n: int) -> Floats | None:
+    if weights is None:
+        return None
+    made = np.asarray(weights, np.float64)
+    if made.shape != (n,) or not np.all(np.isfinite(made)) or np.any(made < 0) or not np.any(made > 0):
+        raise ValueError(f"{n} values need {n} weights, finite, at least 0, and one above")
+    return made
+
+
+def _units(n: int, clusters: Sequence[Hashable] | Ints | None, weights: Floats | None = None) -> Units:
     of_value: Ints | None = None
-    sizes: Floats = np.ones(n)
+    sizes: Floats = np.ones(n) if weights is None else weights
     if clusters is not None:
         if len(clusters) != n:
             raise ValueError(f"{n} values, but {len(clusters)} clusters")
         of_value = _codes(clusters)
-        sizes = np.bincount(of_value).astype(np.float64)
+        sizes = np.bincount(of_value, weights).astype(np.float64)
     if len(sizes) == n:
-        of_value = None
+        of_value, sizes = None, np.ones(n) if weights is None else weights
     shares = sizes / sizes.max()
     top = len(shares) / (len(shares) + 1)
     root = math.sqrt(float(np.sum(np.sort(shares) ** 2)))
     lowest = min(top, 1 / root)
     halvings = np.arange(math.ceil(math.log2(top / lowest) - 1e-9) + 1)
     stakes: Floats = top * 0.5 ** halvings.astype(np.float64)
-    weights = np.exp(-0.5 * (np.log(stakes * root / _USUAL) / _BREADTH) ** 2)
-    return Units(of_value, shares, stakes, np.log(weights / weights.sum()), int(sizes.max()))
+    prior = np.exp(-0.5 * (np.log(stakes * root / _USUAL) / _BREADTH) ** 2)
+    return Units(of_value, shares, stakes, np.log(prior / prior.sum()), float(sizes.max()), weights)
 
 
 def _codes(clusters: Sequence[Hashable] | Ints) -> Ints:
@@ -189,8 +205,8 @@ def _exact(values: Floats, units: Units, within: tuple[float, float], alpha: flo
     from scipy.special import betaincinv
 
     least, greatest = within
-    if units.of_value is not None:
-        raise ValueError('"exact" is for independent questions: with clusters use "betting"')
+    if units.of_value is not None or units.weights is not None:
+        raise ValueError('"exact" is for independent questions that count alike: use "betting"')
     if not np.all((values == least) | (values == greatest)):
         raise ValueError(f'"exact" is for values of {least} or {greatest} only: use "betting"')
     n, highs = len(values), int(np.count_nonzero(values == greatest))
@@ -201,7 +217,7 @@ def _exact(values: Floats, units: Units, within: tuple[float, float], alpha: flo
 def _betting(rows: Floats, units: Units, within: tuple[float, float], alpha: float) -> Floats:
     """The root of K(m) = 1/alpha for each row of values; shape (rows,)."""
     least, greatest = within
-    sums, shares = _sums(np.sort((rows - least) / (greatest - least), axis=1), rows, units)
+    sums, shares = _sums((rows - least) / (greatest - least), units)
     found = np.zeros(len(rows))
     start = sums.sum(axis=1) / shares.sum(axis=1)
     live = np.flatnonzero(start > _TINY)
@@ -210,14 +226,16 @@ def _betting(rows: Floats, units: Units, within: tuple[float, float], alpha: flo
     return least + (greatest - least) * found
 
 
-def _sums(ordered: Floats, rows: Floats, units: Units) -> tuple[Floats, Floats]:
+def _sums(placed: Floats, units: Units) -> tuple[Floats, Floats]:
     """(S_g - a n_g) / n* of each unit, and its share; units and addends sorted, so that the order leaves no trace."""
-    if units.of_value is None:
-        return ordered, np.ones((1, 1)).repeat(len(rows), axis=0)
+    if units.of_value is None and units.weights is None:
+        return np.sort(placed, axis=1), np.ones((1, 1)).repeat(len(placed), axis=0)
+    parts = placed if units.weights is None else placed * units.weights
     size = len(units.shares)
-    totals = np.empty((len(rows), size))
-    for at, order in enumerate(np.argsort(rows, axis=1, kind="stable")):
-        totals[at] = np.bincount(units.of_value[order], ordered[at], size) / units.largest
+    totals = np.empty((len(parts), size))
+    for at, order in enumerate(np.argsort(parts, axis=1, kind="stable")):
+        of_value = order if units.of_value is None else units.of_value[order]
+        totals[at] = np.bincount(of_value, parts[at, order], size) / units.largest
     shares = np.broadcast_to(units.shares, totals.shape)
     by = np.lexsort((totals, shares))
     return np.take_along_axis(totals, by, axis=1), np.take_along_axis(shares, by, axis=1)
