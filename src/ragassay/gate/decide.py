@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ragassay.gate.budgets import read_budgets
 from ragassay.gate.evidence import Evidence, check_alike, gather
 from ragassay.gate.must_hold import read_must_hold
+from ragassay.gate.recorded import read_recorded
 from ragassay.gate.refusals import read_words, rules_of
 from ragassay.gate.reviews import read_reviews
 from ragassay.gate.rules import Arms, read_rules
@@ -113,7 +114,7 @@ def measures_of(policy: Policy) -> frozenset[str]:
 
 
 def read_demands(arms: Arms, asked: Sequence[Question]) -> list[RuleResult]:
-    """The results of all that a policy demands of these arms: rules, must_hold, budgets, verdicts, refusal."""
+    """The results of all that a policy demands of these arms: rules, must_hold, budgets, verdicts, refusal and so on."""
     policy = arms.policy
     return [
         *read_rules(arms, policy.rules),
@@ -122,6 +123,7 @@ def read_demands(arms: Arms, asked: Sequence[Question]) -> list[RuleResult]:
         *read_verdicts(policy, asked),
         *read_rules(arms, rules_of(policy.refusal)),
         *read_words(arms.candidate, policy.refusal),
+        *read_recorded(arms),
     ]
 
 

@@ -14,12 +14,12 @@ from ragassay.measures import parse
 from ragassay.records.base import Record
 from ragassay.records.canonical import parse_value
 from ragassay.records.decision import Kind
-from ragassay.records.policy import Policy, Rule
+from ragassay.records.policy import Policy, Recorded, Rule
 from ragassay.records.toml_file import line_of, read_toml, without_dates
 
 HINT = "docs/gate.md shows every key"
 MOST_RULES = 1_000
-LISTS = ("rules", "must_hold", "budgets", "needs", "verdicts")
+LISTS = ("rules", "must_hold", "budgets", "needs", "verdicts", "recorded")
 
 
 def read_policy(path: Path) -> Policy:
@@ -62,7 +62,7 @@ def _spelled(policy: Policy) -> Policy:
         rows: tuple[Any, ...] = getattr(policy, name)
         if len(rows) > MOST_RULES:
             raise UsageError(f"{len(rows):,} of them; {MOST_RULES:,} at most", field=name, hint=HINT)
-        if name != "verdicts":
+        if name not in ("verdicts", "recorded"):
             changed[name] = tuple(_one(row, f"{name}[{number}]") for number, row in enumerate(rows))
     if policy.review is not None:
         changed["review"] = _one(policy.review, "review")
@@ -88,7 +88,7 @@ def _check_names(policy: Policy) -> None:
 
 def rows_of(policy: Policy) -> Iterator[tuple[str, int, Any]]:
     """(list, place in it, rule) of all rules that may have a name."""
-    for field in ("rules", "must_hold", "budgets", "verdicts"):
+    for field in ("rules", "must_hold", "budgets", "verdicts", "recorded"):
         for number, one in enumerate(getattr(policy, field)):
             yield field, number, one
 
@@ -105,6 +105,8 @@ def label_of(row: Record) -> str:
     given = {name: getattr(row, name) for name in row.__struct_fields__}
     if given.get("name"):
         return str(given["name"])
+    if isinstance(row, Recorded):
+        return f"unrecorded parts of {row.identity or 'the five identities'}: at most {row.at_most}"
     words = [str(given["measure"]) if "measure" in given else "share of good questions"]
     if given.get("statistic"):
         words[0] = f"{given['statistic']} of {words[0]}"

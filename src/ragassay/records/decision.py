@@ -16,9 +16,10 @@ from ragassay.records.score import Population
 
 Result = Literal["pass", "fail", "review", "inconclusive"]
 Kind = Literal[
-    "floor", "ceiling", "margin", "zero", "must_hold", "budget", "verdicts", "refusal", "reviewed", "evidence"
-]
-"""The first nine are rules of the policy; evidence is what must be so for any rule to be read at all."""
+    "floor", "ceiling", "margin", "zero", "must_hold", "budget", "verdicts", "refusal", "reviewed", "recorded",
+    "evidence",
+]  # fmt: skip
+"""The first ten are rules of the policy; evidence is what must be so for any rule to be read at all."""
 
 
 class RuleResult(Record, frozen=True, kw_only=True):

@@ -15,6 +15,8 @@ from ragassay.records.document import Count, Name
 OnFail = Literal["block", "review"]
 """What a rule that does not hold does: block ends in fail, review calls a person."""
 Risk = Literal["high", "moderate", "low"]
+IdentityName = Literal["benchmark", "retrieval", "generation", "evaluation", "trace"]
+"""The five identities of a run."""
 Share = Annotated[float, Meta(ge=0, le=1)]
 NotNegative = Annotated[float, Meta(ge=0)]
 Statistic = Literal["p50", "p90", "p95", "p99", "mean", "total", "share"]
@@ -147,6 +149,17 @@ class ReviewDemand(Record, frozen=True, kw_only=True):
     on_fail: OnFail = "block"
 
 
+class Recorded(Record, frozen=True, kw_only=True):
+    """A ceiling on how many parts of the identities of a run nobody recorded."""
+
+    at_most: Count
+    """0: every part must be recorded, or be known not to be there."""
+    identity: IdentityName | None = None
+    """Absent: all five together."""
+    on_fail: OnFail = "block"
+    name: Name | None = None
+
+
 class Policy(Record, frozen=True, kw_only=True):
     """Third layer: what would be decided. Without rules nothing can pass."""
 
@@ -159,6 +172,7 @@ class Policy(Record, frozen=True, kw_only=True):
     needs: tuple[Need, ...] = ()
     bands: dict[Risk, Band] = {}
     verdicts: tuple[Verdicts, ...] = ()
+    recorded: tuple[Recorded, ...] = ()
     refusal: Refusal | None = None
     review: ReviewDemand | None = None
     max_age_days: Count | None = None

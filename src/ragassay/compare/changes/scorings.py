@@ -22,7 +22,7 @@ LIMITS = frozenset(
 )  # fmt: skip
 """Fields of a policy that hold a threshold; any other is `policy`."""
 _THRESHOLDS = ("hold",)
-_IDENTIFY = ("measure", "statistic", "class_", "slice", "risk", "step")
+_IDENTIFY = ("measure", "identity", "statistic", "class_", "slice", "risk", "step")
 Fields = dict[str, tuple[Artefact, str]]
 
 
