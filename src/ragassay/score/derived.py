@@ -15,6 +15,7 @@ from ragassay.records.score import Estimate, Observation, Population
 from ragassay.score import sets
 from ragassay.score.aggregate import Base, told_of
 from ragassay.score.confidence import CONFIDENCE, DECISIONS, right_of
+from ragassay.score.judged import by_judges
 from ragassay.score.paraphrases import groups, summary_of, variants
 from ragassay.score.paraphrases import told_of as group_told
 from ragassay.score.summary import Summary, summarise
@@ -40,7 +41,7 @@ def derived(rows: Rows, classes: Populations, across: Populations, scoring: Scor
     """The estimates of every sealed measure of this kind, over `classes`, or over `across` where two groups of
     questions are held against each other.
     """
-    for sealed in dict.fromkeys(map(parse, scoring.measures)):
+    for sealed in by_judges(map(parse, scoring.measures), scoring):
         if sealed.name in DECISIONS:
             for place in _at(sealed, right_of(sealed), rows):
                 yield from _decisions(place, rows.get((str(CONFIDENCE), ""), ()), classes, scoring)
@@ -123,13 +124,13 @@ def _repeats(place: Place, classes: Populations, scoring: Scoring) -> Iterator[E
     told = told_of(str(place.measure), place.step, scoring)
     for population, cases in classes.items():
         made = [
-            (case, _passed(place.measure, place.rows[case.query_id])) for case in cases if case.query_id in place.rows
+            (case, passed(place.measure, place.rows[case.query_id])) for case in cases if case.query_id in place.rows
         ]
         if made:
             yield Base(told, population, made).macro()
 
 
-def _passed(measure: Measure, rows: Sequence[Observation]) -> Summary:
+def passed(measure: Measure, rows: Sequence[Observation]) -> Summary:
     """pass^k of one case; bounds where a repeat has no value."""
     k = int(measure.get("k") or 1)
     known = [one.value for one in rows if one.value is not None]

@@ -15,7 +15,8 @@ from ragassay.score.summary import summarise
 
 BOTH = frozenset(
     {"recall", "precision", "judged", "fact_coverage", "survival", "dedup_coverage", "context_precision",
-     "context_recall", "evidence_density", "overlap_ratio", "duplicate_rate"}
+     "context_recall", "evidence_density", "overlap_ratio", "duplicate_rate", "faithfulness", "citation_precision",
+     "citation_recall", "vital_nuggets", "okay_nuggets", "context_utilisation", "noise_sensitivity"}
 )  # fmt: skip
 """Measures of which the mean over questions and the sum over items are both given."""
 TIMES = frozenset({"latency", "first_token"})

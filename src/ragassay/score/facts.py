@@ -102,7 +102,7 @@ class Walk:
         """The set with the fewest members never found, then the fewest missing; where each missing one was lost."""
         best: tuple[int, int, list[Way]] | None = None
         for group in self.labels.sets[fact_id]:
-            ways = [self._evidence(one) for one in group]
+            ways = [self.evidence(one) for one in group]
             gone = [one for one in ways if one.fate != "held"]
             never = sum(one.fate == "never_found" for one in gone)
             if best is None or (never, len(gone)) < best[:2]:
@@ -116,7 +116,10 @@ class Walk:
         steps = tuple(dict.fromkeys(step for one in gone for step in one.steps))
         return Way("between" if any(one.fate == "between" for one in gone) else "lost_in_parts", steps)
 
-    def _evidence(self, evidence_id: str) -> Way:
+    def evidence(self, evidence_id: str) -> Way:
+        """What became of one piece of evidence."""
+        if self.graph.end is None:
+            return Way("unknown")
         number = self._order[evidence_id]
         return self._back([one[number] for one in self._inputs], [one[number] for one in self._flows])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ragassay.measures import Measure, Outcome, declaration, parse
 from ragassay.records.case import Case
@@ -16,11 +16,14 @@ from ragassay.score.facts import coverage
 from ragassay.score.fates import read_fates
 from ragassay.score.harm import harmful, stale_in_context
 from ragassay.score.hold import Reader, State
+from ragassay.score.judged import JUDGED_MEASURES, add, bottom_of, by_judges
+from ragassay.score.judging import Judging
 from ragassay.score.labels import Labels
 from ragassay.score.paraphrases import found_evidence
 from ragassay.score.population import outside
 from ragassay.score.ranking import Ranked, by_document, by_evidence, by_passage, is_ranked, rank
 from ragassay.score.rows import Holding, Rows, Scores, error, missing, undefined, value
+from ragassay.score.verdicts import Verdicts
 from ragassay.score.world import World
 from ragassay.traces import CONTEXT, Graph, graph
 
@@ -32,30 +35,38 @@ STATE = {State.HELD: "held", State.NOT_HELD: "not_held", State.UNKNOWN: "unknown
 
 
 def measures_of(scoring: Scoring, rel: int) -> list[Measure]:
-    """The sealed measures, with the benchmark's least relevant grade where the spelling leaves it out; after them those
-    that they are made of."""
-    return confidence.with_implied(parse(one).with_rel(rel) for one in scoring.measures)
+    """The sealed measures, with the benchmark's least relevant grade where the spelling leaves it out, by each judge
+    where it names none; after them those that they are made of."""
+    sealed = by_judges([parse(one).with_rel(rel) for one in scoring.measures], scoring)
+    return confidence.with_implied(sealed)
 
 
-def observe(case: Case, trace: Trace, world: World, scoring: Scoring) -> Scores:
+def observe(
+    case: Case, trace: Trace, world: World, scoring: Scoring, verdicts: Mapping[str, Verdicts] | None = None
+) -> Scores:
     """All observations of one (query_id, repeat), and the fates of its facts. Reads nothing but its arguments.
 
     A failed trace makes every measure error(cause), at the steps that it got to as well; only errors and error_rate
-    have a value then. Measures that this version does not compute are missing(not_computed).
+    have a value then. Measures that this version does not compute are missing(not_computed). `verdicts`: of each judge
+    by name, what it said of the run.
     """
-    return _Question(case, trace, world, scoring).scores()
+    return _Question(case, trace, world, scoring, verdicts or {}).scores()
 
 
 class _Question:
     """One case and one trace while they are being scored."""
 
-    def __init__(self, case: Case, trace: Trace, world: World, scoring: Scoring) -> None:
+    def __init__(
+        self, case: Case, trace: Trace, world: World, scoring: Scoring, verdicts: Mapping[str, Verdicts]
+    ) -> None:
         self.case, self.trace, self.world, self.scoring = case, trace, world, scoring
         self.content: TraceContent = trace.content
         self.labels = Labels(case, world)
         self.reader = Reader(self.labels.visible, world, scoring.hold)
         self.measures = measures_of(scoring, world.rel)
         self.graph: Graph = graph(without_copies(self.content, world))
+        rules = scoring.abstention_rules
+        self.judging = Judging(self.content, self.labels, self.reader, self.graph, verdicts, rules)
         self.rows = Rows(case, self.content.repeat)
         self.runtime = Rows(case, self.content.repeat)
         self.holdings: list[Holding] = []
@@ -78,6 +89,7 @@ class _Question:
             tuple(self.runtime.made),
             fates,
             tuple(self.holdings),
+            () if self.failure else self.judging.failures(),
         )
 
     def _step(self, name: str, order: int) -> None:
@@ -251,6 +263,11 @@ class _Question:
                     continue
                 target = outcome if name == "outcome" and outcome else None
                 self.rows.add(str(measure), answers.refusal(name, outcome, why, self.labels), target=target)
+            elif name in JUDGED_MEASURES:
+                if self.failure:
+                    self._error(measure, None)
+                else:
+                    add(self.rows, measure, self.judging.score(measure))
             elif not computed(name) and not derived(name):
                 self.rows.add(str(measure), missing("not_computed"))
         self._confidence((outcome, why))
@@ -282,6 +299,7 @@ def computed(name: str) -> bool:
         or name in answers.REFUSAL_MEASURES
         or name in answers.RUNTIME_MEASURES
         or name in confidence.ROWS
+        or name in JUDGED_MEASURES
         or name == "dedup_coverage"
     )
 
@@ -300,6 +318,8 @@ def known(measure: Measure, labels: Labels) -> float | None:
         return float(len(labels.required)) or None
     if name in ("precision", "judged") and measure.get("over") != "retrieved":
         return float(measure.cutoff) if measure.cutoff else None
+    if name in JUDGED_MEASURES:
+        return bottom_of(name, labels)
     if name in answers.REFUSAL_MEASURES or name in ("answered_right", "brier", "retrieval_sufficient"):
         return 1.0
     return 1.0 if declaration(name).denominator == "1" else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ragassay.measures import Measure, Outcome
 from ragassay.score.facts import without_facts
 from ragassay.score.hold import Reader
+from ragassay.score.judged import nothing_asked
 from ragassay.score.labels import Labels
 from ragassay.score.ranking import by_document, by_evidence, by_passage, is_ranked, rank
 from ragassay.score.rows import missing, undefined
@@ -23,6 +24,8 @@ def outside(measure: Measure, labels: Labels) -> Outcome | None:
     """
     if measure.name in BY_FACTS:
         return None if labels.required else without_facts(labels)
+    if (nothing := nothing_asked(measure.name, labels)) is not None:
+        return nothing
     if measure.name in BY_EVIDENCE:
         if labels.state == "unlabelled":
             return missing("unlabelled")
@@ -31,14 +34,14 @@ def outside(measure: Measure, labels: Labels) -> Outcome | None:
     if is_ranked(measure.name):
         unit = measure.get("unit")
         if unit == "document":
-            nothing = by_document((), labels)
+            ranked = by_document((), labels)
         elif unit == "passage":
             found = by_passage((), labels)
             if isinstance(found, str):
                 return missing("unlabelled") if labels.state == "unlabelled" else None
-            nothing = found
+            ranked = found
         else:
-            nothing = by_evidence((), labels, Reader(labels.visible, labels.world, 1.0))
-        outcome = rank(measure, nothing, labels)[0]
+            ranked = by_evidence((), labels, Reader(labels.visible, labels.world, 1.0))
+        outcome = rank(measure, ranked, labels)[0]
         return outcome if outcome.reason in OUTSIDE else None
     return None

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ragassay.measures import Outcome
 from ragassay.records.case import Case
-from ragassay.records.score import Bounds, FactFate, Observation
+from ragassay.records.score import Bounds, ClaimFailure, FactFate, Observation
 
 
 class Holding(NamedTuple):
@@ -34,6 +34,7 @@ class Scores(NamedTuple):
     runtime: tuple[Observation, ...]
     fates: tuple[FactFate, ...]
     holdings: tuple[Holding, ...]
+    failures: tuple[ClaimFailure, ...] = ()
 
 
 def value(numerator: float, denominator: float = 1.0) -> Outcome:
@@ -72,6 +73,7 @@ class Rows:
         *,
         target: str | None = None,
         bounds: Bounds | None = None,
+        whole: float | None = None,
         coarse: bool = False,
         inferred: bool = False,
     ) -> None:
@@ -88,6 +90,7 @@ class Rows:
                 value=outcome.value,
                 numerator=outcome.numerator,
                 denominator=outcome.denominator,
+                whole=whole,
                 reason=None if outcome.status == "value" else outcome.reason,
                 bounds=bounds,
                 coarse=coarse,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 
@@ -24,22 +24,34 @@ from ragassay.records.trace import Measurements, Trace, TraceContent
 from ragassay.score.answer import RUNTIME_MEASURES
 from ragassay.score.estimates import estimate
 from ragassay.score.fill import complete
-from ragassay.score.observe import observe
+from ragassay.score.observe import measures_of, observe
 from ragassay.score.rows import Scores
 from ragassay.score.survival import survival
+from ragassay.score.verdicts import Verdicts, judges_of, read
 from ragassay.score.world import World
 from ragassay.store import Store
 
 
-def table(store: Store, run_digest: str, scoring_digest: str) -> tuple[ScoreTable, Digest]:
+def table(
+    store: Store,
+    run_digest: str,
+    scoring_digest: str,
+    *,
+    judged: Mapping[str, Digest] | None = None,
+    calibrations: Mapping[str, Digest] | None = None,
+) -> tuple[ScoreTable, Digest]:
     """Score every question of a run; the table and its digest. The caller sets the ref `scores/NAME`.
+
+    `judged`: judge -> its JudgementSet on this run; those that the scoring layer or a measure names are read, and a
+    judge without a set leaves its measures missing(not_judged). `calibrations`: judge -> Calibration of that very
+    identity; kept in the table for who reads it, and changes no number.
 
     Equal records give equal bytes. `ScoreTable.run` is `Run.identity()`; `content` covers everything but what was
     measured of time, tokens, cost and failures. Raises IntegrityError if traces and questions do not belong together,
     InputError for a corpus whose text the store does not hold.
     """
     with _no_cycles():
-        return _table(store, run_digest, scoring_digest)
+        return _table(store, run_digest, scoring_digest, judged or {}, calibrations or {})
 
 
 @contextmanager
@@ -57,7 +69,13 @@ def _no_cycles() -> Iterator[None]:
             gc.enable()
 
 
-def _table(store: Store, run_digest: str, scoring_digest: str) -> tuple[ScoreTable, Digest]:
+def _table(
+    store: Store,
+    run_digest: str,
+    scoring_digest: str,
+    judged: Mapping[str, Digest],
+    calibrations: Mapping[str, Digest],
+) -> tuple[ScoreTable, Digest]:
     run = store.get_record(Run, run_digest)
     scoring = store.get_record(Scoring, scoring_digest)
     _check_versions(scoring)
@@ -66,10 +84,12 @@ def _table(store: Store, run_digest: str, scoring_digest: str) -> tuple[ScoreTab
     benchmark = store.get_record(Benchmark, protocol.objects["benchmark"])
     cases = benchmark_room.load(store, benchmark)
     world = load_world(store, run, protocol, subject, benchmark)
-    scores = complete(
-        _observed(_traces(store, run), cases, world, scoring), cases, subject.repeats, world, scoring, run.stopped
-    )
-    return _write(store, run, scoring, Digest(scoring_digest), cases, scores)
+    verdicts = read(store, run, scoring, judges_of(scoring, measures_of(scoring, world.rel)), judged)
+    observed = _observed(_traces(store, run), cases, world, scoring, verdicts)
+    scores = complete(observed, cases, subject.repeats, world, scoring, run.stopped)
+    read_sets = {name: judged[name] for name in sorted(verdicts)}
+    known = {name: calibrations[name] for name in sorted(verdicts) if name in calibrations}
+    return _write(store, run, scoring, Digest(scoring_digest), cases, scores, read_sets, known)
 
 
 def _check_versions(scoring: Scoring) -> None:
@@ -111,7 +131,13 @@ def _traces(store: Store, run: Run) -> Iterator[Trace]:
         yield Trace(content=content, measurements=measurements)
 
 
-def _observed(traces: Iterable[Trace], cases: Sequence[Case], world: World, scoring: Scoring) -> list[Scores]:
+def _observed(
+    traces: Iterable[Trace],
+    cases: Sequence[Case],
+    world: World,
+    scoring: Scoring,
+    verdicts: Mapping[str, Verdicts],
+) -> list[Scores]:
     by_id = {case.query_id: case for case in cases}
     made = []
     for trace in traces:
@@ -121,12 +147,19 @@ def _observed(traces: Iterable[Trace], cases: Sequence[Case], world: World, scor
                 f"the run has a trace of question {trace.content.query_id!r}, which its benchmark does not have",
                 hint="run and benchmark do not belong together; run `ragassay store check`",
             )
-        made.append(observe(case, trace, world, scoring))
+        made.append(observe(case, trace, world, scoring, verdicts))
     return made
 
 
 def _write(
-    store: Store, run: Run, scoring: Scoring, scoring_digest: Digest, cases: Sequence[Case], scores: Sequence[Scores]
+    store: Store,
+    run: Run,
+    scoring: Scoring,
+    scoring_digest: Digest,
+    cases: Sequence[Case],
+    scores: Sequence[Scores],
+    judged: dict[str, Digest],
+    calibrations: dict[str, Digest],
 ) -> tuple[ScoreTable, Digest]:
     scores = sorted(scores, key=lambda one: (one.query_id, one.repeat))
     observations = [row for one in scores for row in sorted(one.observations, key=_key)]
@@ -141,6 +174,8 @@ def _write(
         "fates": store.put_lines(fates),
         "survival": store.put_lines(rows),
     }
+    if judged:
+        blobs["failures"] = store.put_lines([row for one in scores for row in one.failures])
     made = ScoreTable(
         run=run.identity(),
         run_record=digest_of(run),
@@ -152,6 +187,9 @@ def _write(
         estimates=blobs["estimates"],
         fates=blobs["fates"],
         survival=blobs["survival"],
+        failures=blobs.get("failures"),
+        judged=judged,
+        calibrations=calibrations,
     )
     return made, store.put_record(made)
 

@@ -116,10 +116,11 @@ def test_runtime_is_a_value_where_reported_and_missing_where_not() -> None:
     assert number(got, "errors") == 0.0
 
 
-def test_a_measure_that_this_version_does_not_compute_is_missing() -> None:
-    got = score(case(evidence=(ev("e", "a", 0, 3),)), trace(answer="x"), DOCS, "faithfulness", "semantic_similarity")
-    for measure in ("faithfulness", "semantic_similarity"):
-        assert (row(got, measure).status, row(got, measure).reason) == ("missing", "not_computed")
+def test_what_nobody_judged_is_missing() -> None:
+    measures = ("faithfulness", "answer_relevance", "semantic_similarity")
+    got = score(case(evidence=(ev("e", "a", 0, 3),)), trace(answer="x"), DOCS, *measures)
+    for measure, why in zip(measures, ("not_judged", "not_judged", "no_reference"), strict=True):
+        assert (row(got, measure).status, row(got, measure).reason) == ("missing", why)
 
 
 def test_words_in_common_by_hand() -> None:
