@@ -15,10 +15,12 @@ from ragassay.gate.rules import Arms, read_rules
 from ragassay.gate.standing import read_standing, variation_of
 from ragassay.gate.verdicts import Question, questions, read_verdicts, shares
 from ragassay.gate.weak_baseline import read_weak_baseline
+from ragassay.measures import parse
 from ragassay.records.base import Digest
 from ragassay.records.decision import Decision, Result, Review, RuleResult
 from ragassay.records.policy import Policy
 from ragassay.records.text import instant
+from ragassay.score.confidence import with_implied
 from ragassay.score.table import load_world
 from ragassay.score.world import World
 from ragassay.store import Store
@@ -106,11 +108,12 @@ def decided(
 
 
 def measures_of(policy: Policy) -> frozenset[str]:
-    """The measures that a policy names."""
+    """The measures that a policy names, and those of whose rows they are made."""
     found = {one.measure for one in (*policy.rules, *rules_of(policy.refusal))}
     found |= {one.measure for one in policy.must_hold} | {one.measure for one in policy.budgets}
     found |= {one.measure for one in policy.needs}
-    return frozenset(found | ({policy.review.measure} if policy.review else set()))
+    found |= {policy.review.measure} if policy.review else set()
+    return frozenset(map(str, with_implied(map(parse, found))))
 
 
 def read_demands(arms: Arms, asked: Sequence[Question]) -> list[RuleResult]:

@@ -19,6 +19,7 @@ from ragassay.records.comparison import Arm
 from ragassay.records.protocol import Envelope, Protocol, Run, Scoring, Subject
 from ragassay.records.score import Observation, ScoreTable
 from ragassay.records.trace import TraceContent
+from ragassay.score.derived import OVERLAP
 from ragassay.score.estimates import COUNTED
 from ragassay.seal import verify_run
 from ragassay.store import Store
@@ -27,6 +28,8 @@ Rows = dict[str, list[Observation]]
 """Question -> its rows of one measure at one place, by repeat."""
 ALWAYS = frozenset({"outcome", "judged"})
 """Measures that are read whatever a policy names."""
+WITH_TARGETS = COUNTED | {OVERLAP}
+"""Measures whose target names a cell or what was found, not a part of the question."""
 UNCONFIRMED = "split=candidate"
 """Slice of questions that came from a queue and that nobody has confirmed: no rule reads them."""
 
@@ -39,7 +42,7 @@ class Observed:
         self.rows: dict[tuple[str, str | None], Rows] = defaultdict(dict)
         for one in observations:
             name = one.measure.partition("(")[0].partition("@")[0]
-            if one.target is None or name in COUNTED:
+            if one.target is None or name in WITH_TARGETS:
                 rows = self.rows[one.measure, one.step]
                 if wanted is None or one.measure in wanted or name in ALWAYS:
                     rows.setdefault(one.query_id, []).append(one)

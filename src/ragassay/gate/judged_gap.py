@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from ragassay.gate.bounds import TOLERANCE
 from ragassay.gate.evidence import Evidence
+from ragassay.gate.grouped import base_of
 from ragassay.gate.reading import Column, NoColumn, Part, column
 from ragassay.measures import parse
+from ragassay.score.derived import OVERLAP
 
 NO_LABELS = "needs no labels"
 """What such a measure declares of missing labels."""
@@ -19,9 +21,11 @@ def judged_gap(
     Judged@k, at the measure's own cut-off where it was taken there, else at the nearest, may differ by at most `most`.
     Where every document was judged nothing unjudged can differ; nor does it matter to a measure that needs no labels.
     """
-    if baseline is None or read.measure.declared.stage != "retrieval" or read.measure.name == "judged":
+    measure = base_of(read.measure)
+    of_lists = measure.declared.stage == "retrieval" or measure.name == OVERLAP
+    if baseline is None or not of_lists or measure.name == "judged":
         return None
-    if read.measure.declared.missing_labels == NO_LABELS:
+    if measure.declared.missing_labels == NO_LABELS:
         return None
     if candidate.benchmark.completeness == "complete":
         return None
@@ -39,7 +43,7 @@ def judged_gap(
 
 def _nearest(evidence: Evidence, read: Column) -> str | None:
     """The judged measure taken at the same place with the nearest cut-off."""
-    cutoff = read.measure.cutoff or 10
+    cutoff = base_of(read.measure).cutoff or 10
     found = [
         (abs((one.cutoff or 0) - cutoff), str(one))
         for one in map(

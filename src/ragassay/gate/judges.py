@@ -17,7 +17,9 @@ ABOUT: dict[str, tuple[str, ...]] = {
 
 
 def is_judged(measure: Measure) -> bool:
-    """Whether a measure rests on judgements, by its spelling or by its declaration."""
+    """Whether a measure, or the one that it is made of, rests on judgements: by its spelling or its declaration."""
+    if measure.inner is not None:
+        return is_judged(measure.inner)
     return "by" in dict(measure.params) or measure.declared.stage in JUDGED or measure.name in NAMES
 
 
@@ -25,6 +27,8 @@ def uncalibrated(store: Store, evidence: Evidence, measure: Measure) -> str | No
     """Why a measure's judge may satisfy no rule; None where it may, or where nobody judges."""
     if not is_judged(measure):
         return None
+    if measure.inner is not None:
+        return uncalibrated(store, evidence, measure.inner)
     judge = dict(measure.params).get("by")
     if judge is None:
         return f"{measure} does not say by which judge: the rule must name it, as in {measure.name}(by=NAME)"

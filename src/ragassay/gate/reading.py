@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.gate.evidence import Evidence
+from ragassay.gate.grouped import OF_MANY, base_of, noun_of, units
 from ragassay.measures import Declaration, Measure
 from ragassay.records.case import Case, CaseClass
 from ragassay.records.policy import Risk
@@ -23,9 +24,13 @@ CLASSES: tuple[PopulationClass, ...] = tuple(one for one in CLASS_ORDER if one !
 """Of questions; `answerability` stands for all of them, in measures that compare both kinds."""
 
 
+OVER_ALL = ACROSS | {"retrieval_auroc"}
+"""Measures that hold both kinds of questions against each other: no class has them by itself."""
+
+
 def classes_of(measure: Measure, class_: CaseClass | None) -> tuple[PopulationClass, ...]:
     """The classes over which a rule reads a measure: its own, or each; what compares classes is read over all."""
-    if measure.name in ACROSS:
+    if measure.name in OVER_ALL:
         return ("answerability",)
     return (class_,) if class_ else CLASSES
 
@@ -82,6 +87,8 @@ class Column(NamedTuple):
     """Questions that have, or could have, a value; in the order of the benchmark."""
     counts: dict[Status, int]
     """Over all questions of the part that the measure is about, those without any possible value among them."""
+    noun: str = "question"
+    """What has a value: a question, or a group of them."""
 
     @property
     def attempted(self) -> int:
@@ -123,7 +130,11 @@ def mean_of(values: Iterable[float | None]) -> float | None:
 
 
 def place_of(evidence: Evidence, measure: Measure, step: str | None) -> str | NoColumn | None:
-    """Where a measure is read: the step that is named, else the only place where it was taken."""
+    """Where a measure is read: the step that is named, else the only place where it was taken.
+
+    What is made of another measure's rows is read where that one is.
+    """
+    measure = base_of(measure)
     places = evidence.observed.places.get(str(measure))
     if places is None:
         measured = sorted(evidence.observed.places)
@@ -147,20 +158,30 @@ def range_of(declared: Declaration) -> tuple[float, float] | None:
     return None if declared.high is None else (declared.low, declared.high)
 
 
+def may_be_answered(case: Case) -> bool:
+    """Whether an answer, whole or in part, is among what a case expects, as far as its own fields say."""
+    if case.expect is not None:
+        return bool({"answered", "partial"} & set(case.expect))
+    return case.answerable != "no" and not (case.answerable is None and case.class_ == "unanswerable")
+
+
 def labelled(measure: Measure, case: Case, rel: int) -> bool:
     """Whether a case has the labels without which a measure has no value, whatever the system does."""
+    measure = base_of(measure)
     stage, name = measure.declared.stage, measure.name
     if stage == "facts":
         return bool(case.facts)
     if (stage == "retrieval" and name not in WITHOUT_LABELS) or name in OF_EVIDENCE:
         least = int(measure.get("rel") or rel)
         return any(one.grade >= least for one in case.evidence or ())
+    if stage == "confidence" and not name.startswith("retrieval_"):
+        return may_be_answered(case)
     return bool(case.answers) if stage == "answer" else True
 
 
 def silenced(evidence: Evidence, measure: Measure, place: str | None, part: Part) -> int:
     """Questions that have no value for what the system did, such as declining, where their labels ask for one."""
-    rows = evidence.observed.at(str(measure), place)
+    rows = evidence.observed.at(str(base_of(measure)), place)
     return sum(
         part.has(case)
         and labelled(measure, case, evidence.benchmark.rel)
@@ -186,18 +207,25 @@ def column(evidence: Evidence, spelled: str, step: str | None, part: Part) -> Co
         return NoColumn(
             "unbounded_measure", f"{measure} has no greatest value, so there is no bound: set a budget instead"
         )
-    rows = evidence.observed.at(str(measure), place)
     own = [one for one in evidence.cases if part.has(one)]
-    if measure.name in LIMITED:
-        own = [one for one in own if one.query_id in rows]
     lines, counts = [], Counter[Status]()
-    for case in own:
-        made = summarise(rows.get(case.query_id, ()), *within)
+    every = units if measure.name in OF_MANY else _questions
+    for case, made in every(evidence, measure, place, own):
         counts[made.status] += 1
         line = _line(case, made, within)
         if line is not None:
             lines.append(line)
-    return Column(measure, place, within, tuple(lines), dict(counts))
+    return Column(measure, place, within, tuple(lines), dict(counts), noun_of(measure))
+
+
+def _questions(
+    evidence: Evidence, measure: Measure, place: str | None, own: Sequence[Case]
+) -> Iterator[tuple[Case, Summary]]:
+    rows = evidence.observed.at(str(measure), place)
+    declared = measure.declared
+    for case in own:
+        if measure.name not in LIMITED or case.query_id in rows:
+            yield case, summarise(rows.get(case.query_id, ()), declared.low, declared.high)
 
 
 def _line(case: Case, made: Summary, within: tuple[float, float]) -> Line | None:

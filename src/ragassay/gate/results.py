@@ -11,6 +11,7 @@ from ragassay.gate.reading import NoColumn, Part
 from ragassay.records.decision import Kind, Result, RuleResult
 from ragassay.records.policy import OnFail, Rule
 from ragassay.records.score import Population, Status
+from ragassay.records.text import many
 
 MOST_QUESTIONS = 20
 MOST_TOLD = 2_000
@@ -60,10 +61,10 @@ _UNSCORED: dict[Status, str] = {"missing": "missing", "error": "in error", "unde
 _COUNTS: dict[str, Status] = {"scored": "value", "undefined": "undefined", "missing": "missing", "error": "error"}
 
 
-def of_counts(counts: Mapping[Status, int]) -> str:
+def of_counts(counts: Mapping[Status, int], noun: str = "question") -> str:
     """`28 of 30 questions scored, 1 missing, 1 in error`."""
     total = sum(counts.values())
-    words = [f"{counts.get('value', 0):,} of {total:,} question{'' if total == 1 else 's'} scored"]
+    words = [f"{counts.get('value', 0):,} of {many(total, noun)} scored"]
     words += [f"{counts[status]:,} {said}" for status, said in _UNSCORED.items() if counts.get(status)]
     return ", ".join(words)
 

@@ -13,13 +13,23 @@ from ragassay.gate.figures import FIGURES, read_figures
 from ragassay.gate.judged_gap import judged_gap
 from ragassay.gate.judges import uncalibrated
 from ragassay.gate.policy_file import kind_of, label_of
-from ragassay.gate.reading import Column, Line, NoColumn, Part, classes_of, column, mean_of, paired, silenced
+from ragassay.gate.reading import (
+    OVER_ALL,
+    Column,
+    Line,
+    NoColumn,
+    Part,
+    classes_of,
+    column,
+    mean_of,
+    paired,
+    silenced,
+)
 from ragassay.gate.results import number, of_counts, result, unread
 from ragassay.records.decision import RuleResult
 from ragassay.records.policy import Policy, Rule
 from ragassay.records.score import Status
 from ragassay.records.text import many
-from ragassay.score.estimates import ACROSS
 from ragassay.store import Store
 
 UNKNOWN: dict[Status, str] = {"error": "questions_in_error", "missing": "questions_missing"}
@@ -49,12 +59,12 @@ def read_rules(arms: Arms, rules: Sequence[Rule]) -> Iterator[RuleResult]:
 def read_rule(arms: Arms, rule: Rule) -> Iterator[RuleResult]:
     """The results of one rule: of its class, or of every class in which its measure can have a value."""
     measure = arms.candidate.spelled(rule.measure)
-    if measure.name in ACROSS and rule.class_ is not None:
+    if measure.name in OVER_ALL and rule.class_ is not None:
         why = NoColumn("across_classes", f"{measure} compares both kinds of questions: no class has it by itself")
         yield unread(rule, Part(rule.class_, rule.slice, rule.risk), why)
         return
     if measure.name in FIGURES:
-        yield from read_figures(arms.store, arms.policy.alpha, arms.candidate, rule, measure)
+        yield from read_figures(arms.store, arms.policy.alpha, arms.candidate, arms.baseline, rule, measure)
         return
     found = False
     for class_ in classes_of(measure, rule.class_):
@@ -96,7 +106,7 @@ def _read(arms: Arms, rule: Rule, part: Part, read: Column) -> RuleResult:
     if rule.zero and read.measure.declared.direction == "none":
         return unread(rule, part, NoColumn("no_direction", f"no value of {read.measure.name} is the best one"))
     if not read.lines:
-        said = f"no question in {_where(rule) or 'any class'} can have a value ({of_counts(read.counts)})"
+        said = f"no question in {_where(rule) or 'any class'} can have a value ({of_counts(read.counts, read.noun)})"
         return unread(rule, part, NoColumn("empty_population", said))
     return (
         read_zero(arms.policy.alpha, rule, part, read)
@@ -173,9 +183,10 @@ def _tell(read: Column, one: _Held, needed: int | None) -> str:
     side, other = ("at least", "at most") if one.floor else ("at most", "at least")
     value = "no value" if read.value is None else number(read.value)
     demand = f"and {side} {number(one.threshold)} is demanded"
+    seen = f"{value} over {of_counts(read.counts, read.noun)}"
     if one.held is False:
-        return f"{value} over {of_counts(read.counts)}; it is {other} {number(one.optimistic)} at best, {demand}."
-    head = f"{value} over {of_counts(read.counts)}; it is {side} {number(one.bound)} at worst, {demand}"
+        return f"{seen}; it is {other} {number(one.optimistic)} at best, {demand}."
+    head = f"{seen}; it is {side} {number(one.bound)} at worst, {demand}"
     if one.held:
         return f"{head}."
     way = one.threshold + one.reach if one.floor else one.threshold - one.reach
@@ -211,7 +222,7 @@ def read_zero(alpha: float, rule: Rule, part: Part, read: Column) -> RuleResult:
     total = len(read.lines)
     groups = len(set(read.clusters))
     limit = 1 - alpha ** (1 / groups)
-    told = f"{len(broken):,} of {many(total, 'question')} break it"
+    told = f"{len(broken):,} of {many(total, read.noun)} break it"
     if unknown:
         told += f", of {len(unknown):,} it is not known"
     if held:
@@ -242,7 +253,9 @@ def read_margin(arms: Arms, rule: Rule, part: Part, read: Column) -> RuleResult:
         return unread(rule, part, NoColumn("no_direction", f"neither more nor less of {read.measure.name} is better"))
     lines, counts = paired(read, base, arms.candidate.cases)
     if not lines:
-        return unread(rule, part, NoColumn("empty_population", f"no pair of questions ({of_counts(counts)})"))
+        return unread(
+            rule, part, NoColumn("empty_population", f"no pair of questions ({of_counts(counts, read.noun)})")
+        )
     return _margin(arms, rule, part, read, base, lines, counts, margin)
 
 
@@ -260,8 +273,9 @@ def _margin(
     if held is None:
         reasons += [code for status, code in UNKNOWN.items() if counts.get(status)]
     value = mean_of(one.value for one in lines)
+    shown = "no pair has values" if value is None else number(value)
     told = (
-        f"{'no pair has values' if value is None else number(value)} against the baseline over {of_counts(counts)}; "
+        f"{shown} against the baseline over {of_counts(counts, read.noun)}; "
         f"it is at least {number(ends.low)} and at most {number(ends.high)}, and above {number(-margin)} is demanded"
     )
     if held is None:

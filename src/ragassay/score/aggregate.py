@@ -192,10 +192,10 @@ class Base:
             return []
         spelled = f"flip_rate(of={parse(self.told.spelled).nested})"
         told = self.told._replace(spelled=spelled, declared=declaration("flip_rate"), unit="ratio")
-        return [Base(told, self.population, [(case, _flip(one)) for case, one in self.group]).macro()]
+        return [Base(told, self.population, [(case, flip(one)) for case, one in self.group]).macro()]
 
 
-def _flip(one: Summary) -> Summary:
+def flip(one: Summary) -> Summary:
     """1 if two repeats of a question disagree, 0 if all that are known agree; one known repeat says nothing."""
     made = Summary(one.status, unknown=one.unknown, reasons=Counter(one.reasons))
     if len(one.values) > 1:

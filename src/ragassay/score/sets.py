@@ -160,7 +160,6 @@ def of_ranked(base: Base, own: Own, level: float) -> Estimate:
     known = known_of(own)
     good = int(sum(known.marks))
     pairs = good * (len(known.marks) - good)
-    unlabelled = any(one.row.reason == "unlabelled" for _, rows in own for one in rows)
     if not pairs:
         reason = "one_side_only" if known.scores else "nothing_scored"
         return base.make("set", None, reason=reason, bounds=ANY if known.unknown else None)
@@ -171,16 +170,24 @@ def of_ranked(base: Base, own: Own, level: float) -> Estimate:
         strata=[str(one) for one in known.marks],
         level=level,
     )
-    bounds = None
-    if known.unknown:
-        most = max((good + up) * (len(known.marks) - good + known.unknown - up) for up in range(known.unknown + 1))
-        low, high = value * pairs / most, 1 - (1 - value) * pairs / most
-        bounds = ANY if unlabelled else Bounds(low=min(low, value), high=max(high, value))
     return base.make(
         "set",
         value,
         numerator=value * pairs,
         denominator=float(pairs),
         interval=interval_of(found),
-        bounds=bounds,
+        bounds=ranked_bounds(known, own, value),
     )
+
+
+def ranked_bounds(known: Known, own: Own, value: float) -> Bounds | None:
+    """What an AUROC of `value` could be, whatever is not known of some questions; None where all is known."""
+    if not known.unknown:
+        return None
+    if any(one.row.reason == "unlabelled" for _, rows in own for one in rows):
+        return ANY
+    good, size = int(sum(known.marks)), len(known.marks)
+    pairs = good * (size - good)
+    most = max((good + up) * (size - good + known.unknown - up) for up in range(known.unknown + 1))
+    low, high = value * pairs / most, 1 - (1 - value) * pairs / most
+    return Bounds(low=min(low, value), high=max(high, value))

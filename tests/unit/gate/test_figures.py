@@ -1,53 +1,129 @@
-"""Risk at a coverage by its exact bound; silenced classes; the strength of the baseline; reason codes."""
+"""Figures of decisions by their bounds; silenced classes; the strength of the baseline; reason codes."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from tests.unit.gate.arms import Bench
+from tests.unit.gate.arms import Bench, Said
 from tests.unit.gate.project import FLOOR, GOOD, RECALL, Project
 
 from ragassay.records.decision import RuleResult
-from ragassay.records.score import Bounds, Estimate, Interval, Population
+from ragassay.records.score import Observation
+from ragassay.stats import upper_bound
 
 RISK = "selective_risk(coverage=0.5,of=exact_match)"
+AREA, GAP, RANKS = "aurc(of=exact_match)", "calibration_error(bins=5,of=exact_match)", "retrieval_auroc"
+RIGHT, SURE = "answered_right(of=exact_match)", "answer_confidence"
 
 
-def risk(bench: Bench, wrong: int, taken: int, rule: dict[str, Any], **more: Any) -> RuleResult:
-    one = Estimate(
-        measure=RISK, population=Population(class_="answerable"), aggregation="set", status="value",
-        value=wrong / taken, numerator=float(wrong), denominator=float(taken),
-        interval=Interval(low=0.0, high=1.0, level=0.95, method=more.pop("method", "clopper_pearson"), clusters=taken),
-        **{"attempted": 30, "scored": 30, "undefined": 0, "missing": 0, "error": 0, **more},
-    )  # fmt: skip
-    arm = bench.arm(bench.rows([1.0] * 30))
-    table = msgspec.structs.replace(arm.table, estimates=bench.store.put_lines([one]))
-    (found,) = bench.read({"rules": [{"measure": RISK, "class": "answerable", **rule}]}, arm._replace(table=table))
+def rows_of(bench: Bench, right: Sequence[Said], sure: Sequence[Said]) -> list[Observation]:
+    """What each question was, right or wrong, and how sure the system was."""
+    rows = [*bench.rows(right, RIGHT, None), *bench.rows(sure, SURE, None)]
+    return [msgspec.structs.replace(one, reason="not_answered") if one.status == "undefined" else one for one in rows]
+
+
+def ruled(bench: Bench, rule: dict[str, Any], ours: list[Observation], theirs: Any = None) -> RuleResult:
+    """The one result of one rule."""
+    base = None if theirs is None else bench.arm(theirs)
+    (found,) = bench.read({"rules": [rule]}, bench.arm(ours), base)
     return found
+
+
+def risk(bench: Bench, wrong: int, rule: dict[str, Any], unknown: int = 0) -> RuleResult:
+    """Of thirty answers fifteen are taken; the first of them are wrong, the last of the thirty not known."""
+    right: list[Said] = [0.0] * wrong + [1.0] * (30 - wrong - unknown) + ["missing"] * unknown
+    sure = [0.9] * 15 + [0.1] * 15
+    return ruled(bench, {"measure": RISK, "class": "answerable", **rule}, rows_of(bench, right, sure))
 
 
 def test_risk_at_a_coverage_has_an_exact_bound(tmp_path: Path) -> None:
     """None wrong of fifteen: at most 1 - 0.05^(1/15) = 0.181 of all such decisions are."""
     bench = Bench(tmp_path)
-    good = risk(bench, 0, 15, {"at_most": 0.19})
-    assert (good.result, good.method) == ("pass", "exact")
+    good = risk(bench, 0, {"at_most": 0.19})
+    assert (good.result, good.method) == ("pass", "exact"), good
     assert good.bound == pytest.approx(1 - 0.05 ** (1 / 15), abs=1e-9)
-    assert risk(bench, 0, 15, {"at_most": 0.18}).result == "inconclusive"
-    one = risk(bench, 1, 15, {"at_most": 0.5})
+    assert risk(bench, 0, {"at_most": 0.18}).result == "inconclusive"
+    one = risk(bench, 1, {"at_most": 0.5})
     assert one.bound is not None
     none_or_one = (1 - one.bound) ** 15 + 15 * one.bound * (1 - one.bound) ** 14
     assert math.isclose(none_or_one, 0.05, abs_tol=1e-6)
-    assert risk(bench, 15, 15, {"at_most": 0.5}).result == "fail"
-    unknown = risk(bench, 0, 15, {"at_most": 0.19}, scored=28, missing=2, bounds=Bounds(low=0.0, high=2 / 15))
+    assert risk(bench, 15, {"at_most": 0.5}).result == "fail"
+    unknown = risk(bench, 0, {"at_most": 0.19}, unknown=2)
     assert (unknown.result, unknown.reasons) == ("inconclusive", ("questions_missing",))
-    assert risk(bench, 0, 15, {"at_most": 0.19}, method="t over clusters").reasons == ("clustered_decisions",)
-    assert risk(bench, 0, 15, {"margin": 0.1}).reasons == ("figure_of_a_set",)
-    assert risk(bench, 0, 15, {"at_most": 0.19, "class": "multi_hop"}).reasons == ("empty_population",)
+    assert risk(bench, 0, {"at_most": 0.19, "class": "multi_hop"}).reasons == ("empty_population",)
+    assert risk(bench, 0, {"zero": True}).reasons == ("figure_of_a_set",)
+    few = rows_of(bench, [1.0] * 10 + ["undefined"] * 20, [0.5] * 10 + ["undefined"] * 20)
+    assert ruled(bench, {"measure": RISK, "class": "answerable", "at_most": 0.5}, few).reasons == (
+        "coverage_not_reached",
+    )
+    assert ruled(bench, {"measure": RISK, "at_most": 0.5}, few).result == "inconclusive", "declining is no way out"
+
+
+def test_decisions_that_hang_together_are_bet_on_as_clusters(tmp_path: Path) -> None:
+    """Fifteen right answers in five groups of paraphrases show less than fifteen questions."""
+    each = {f"q{one:03}": {"paraphraseOf": f"q{one - one % 3:03}"} for one in range(30) if one % 3}
+    bench = Bench(tmp_path, each=each)
+    found = risk(bench, 0, {"at_most": 0.6})
+    assert (found.method, found.clusters) == ("betting", 5)
+    assert found.bound == pytest.approx(upper_bound([0.0] * 5, (0.0, 1.0), 0.05))
+    assert risk(bench, 0, {"at_most": 0.6}, unknown=1).reasons == ("clustered_decisions",)
+
+
+def test_figures_of_sets_by_their_bounds(tmp_path: Path) -> None:
+    """The area and the gap of decisions that are all right and all sure, and the rank of a retriever that is."""
+    bench = Bench(tmp_path, size=100)
+    good = rows_of(bench, [1.0] * 100, [1.0] * 100)
+    area = ruled(bench, {"measure": AREA, "class": "answerable", "at_most": 0.1}, good)
+    equal = upper_bound([0.0] * 100, (0.0, 1.0), 0.05)
+    assert (area.result, area.value, area.method) == ("pass", 0.0, "betting")
+    assert area.bound == pytest.approx(equal), "equal confidences weigh alike"
+    gap = ruled(bench, {"measure": GAP, "class": "answerable", "at_most": 0.1}, good)
+    assert (gap.result, gap.value, gap.method) == ("inconclusive", 0.0, "mcdiarmid")
+    assert gap.bound == pytest.approx(math.sqrt(math.log(20) / 200))
+    assert gap.needed == 150, "log(20) / (2 0.1^2)"
+    assert ruled(bench, {"measure": GAP, "class": "answerable", "at_most": 0.13}, good).result == "pass"
+    bad = rows_of(bench, [0.0] * 100, [1.0] * 100)
+    assert ruled(bench, {"measure": GAP, "class": "answerable", "at_most": 0.5}, bad).result == "fail"
+    assert ruled(bench, {"measure": AREA, "class": "answerable", "at_most": 0.5}, bad).result == "fail"
+    worse = {"measure": AREA, "class": "answerable", "margin": 0.2}
+    assert ruled(bench, worse, bad, good).result == "fail"
+    same = ruled(bench, worse, good, good)
+    half = upper_bound([0.0] * 100, (0.0, 1.0), 0.025)
+    assert (same.result, same.bound) == ("pass", pytest.approx(-half))
+    assert ruled(bench, worse, good).reasons == ("baseline_absent",)
+
+
+def test_a_decision_that_is_not_known_is_at_its_worst(tmp_path: Path) -> None:
+    """One of a hundred: the area could be larger by what the most confident wrong answer does; the gap is open."""
+    bench = Bench(tmp_path, size=100)
+    said: list[Said] = [1.0] * 99 + ["error"]
+    one = rows_of(bench, said, [0.5] * 100)
+    area = ruled(bench, {"measure": AREA, "class": "answerable", "at_most": 0.5}, one)
+    known = upper_bound([0.0] * 99, (0.0, 1.0), 0.05)
+    first = sum(1 / k for k in range(1, 101)) / 100
+    assert (area.result, area.bound) == ("pass", pytest.approx(first + (1 - first) * known))
+    gap = ruled(bench, {"measure": GAP, "class": "answerable", "at_most": 0.9}, one)
+    assert (gap.result, gap.reasons) == ("inconclusive", ("questions_in_error",))
+
+
+def test_the_rank_of_a_retriever(tmp_path: Path) -> None:
+    """Forty questions that may be answered, sixty that may not, each of the first scored higher: as forty pairs."""
+    bench = Bench(tmp_path, size=100)
+    rows = [*bench.rows([1.0] * 40 + [0.0] * 60, RANKS, None),
+            *bench.rows([0.9] * 40 + [0.1] * 60, "retrieval_confidence", None)]  # fmt: skip
+    found = ruled(bench, {"measure": RANKS, "at_least": 0.9}, rows)
+    assert (found.result, found.method, str(found.population)) == ("pass", "chernoff", "answerability")
+    assert found.bound == pytest.approx(0.05 ** (1 / 40))
+    assert ruled(bench, {"measure": RANKS, "class": "answerable", "at_least": 0.9}, rows).reasons == ("across_classes",)
+    one_side = [*bench.rows([1.0] * 100, RANKS, None), *bench.rows([0.9] * 100, "retrieval_confidence", None)]
+    assert ruled(bench, {"measure": RANKS, "at_least": 0.9}, one_side).reasons == ("one_side_only",)
+    assert ruled(bench, {"measure": RANKS, "at_least": 0.9}, bench.rows([1.0] * 100)).reasons == ("measure_missing",)
 
 
 def test_a_measure_across_classes_is_of_no_class(tmp_path: Path) -> None:

@@ -13,17 +13,15 @@ from ragassay.gate.bounds import TOLERANCE, best_passes_from, clears, ends_of, l
 from ragassay.gate.budgets import QUANTILES
 from ragassay.gate.check.model import Finding, Given
 from ragassay.gate.figures import FIGURES
+from ragassay.gate.grouped import OF_MANY
 from ragassay.gate.judges import is_judged
-from ragassay.gate.reading import CLASSES, Part, classes_of, range_of
+from ragassay.gate.reading import CLASSES, OVER_ALL, Part, classes_of, range_of
 from ragassay.measures import Measure
 from ragassay.records.case import Case
 from ragassay.records.policy import Budget, MustHold, Need, Policy, Rule, Verdicts
 from ragassay.records.text import many
-from ragassay.score.estimates import ACROSS
 
 Read = Literal["mean", "question", "figure"]
-OF_MANY = frozenset({"paraphrase_consistency", "paraphrase_overlap", "pass_k", "flip_rate"})
-"""Figures of groups or of repeats, that no question has by itself."""
 LAST = frozenset({None, "context", "assemble"})
 """Places that stand for what generation receives."""
 MOST_SEARCHED = 20_000
@@ -129,7 +127,7 @@ def check_rule(policy: Policy, rule: Rule, given: Given, field: str, *, fixed: b
     measure = given.spelled(rule.measure)
     within = range_of(measure.declared)
     found += demand(rule, within, field)
-    if measure.name in ACROSS and rule.class_ is not None:
+    if measure.name in OVER_ALL and rule.class_ is not None:
         found.append(
             Finding("refused", f"{field}.class", f"{measure} compares both kinds of questions: no class has it")
         )
