@@ -31,7 +31,7 @@ from ragassay.measures.text import normaliser
 from ragassay.records.base import Digest, DocumentId
 from ragassay.records.case import CaseLine
 from ragassay.records.document import Corpus, Document, Passage, Segmentation
-from ragassay.records.protocol import Policy, Scoring, Stated, Subject, SystemIdentity
+from ragassay.records.protocol import Policy, Run, Scoring, Stated, Subject, SystemIdentity
 from ragassay.records.provenance import Provenance
 from ragassay.records.text import instant
 from ragassay.redact import Redaction
@@ -51,6 +51,12 @@ DEFAULT_MEASURES = (
     "dedup_coverage", "exact_match", "token_f1", "outcome", "abstention_rate", "false_refusal", "unsupported_answer",
     "latency", "first_token", "tokens", "cost", "calls", "cache_hits", "error_rate",
 )  # fmt: skip
+
+GROUNDING_MEASURES = (
+    "faithfulness", "citation_precision", "citation_recall", "vital_nuggets", "context_utilisation",
+    "noise_sensitivity",
+)  # fmt: skip
+"""Taken besides where a judge is declared."""
 
 PUBLIC = ("*",)
 T = TypeVar("T")
@@ -88,6 +94,10 @@ class Plan:
     normalisation: str = "squad"
     level: float = 0.95
     abstention_rules: Sequence[str] = ()
+    judges: Sequence[str] = ()
+    """Whose judgements are read; a measure that names no judge is taken for each of them."""
+    judge_thresholds: Mapping[str, float] = field(default_factory=dict)
+    """Judge -> least score of *supported*, in place of its own."""
     redaction: Redaction = field(default_factory=Redaction)
     policy: Policy = field(default_factory=lambda: Policy(name="none"))
     """What a gate will demand; without rules nothing can pass."""
@@ -150,7 +160,8 @@ def scoring_of(plan: Plan, built: Built) -> Scoring:
     """The scoring layer: the plan's measures, or the default ones at the benchmark's least relevant grade."""
     check_scoring(plan.normalisation, plan.abstention_rules)
     least = built.benchmark.rel
-    wanted = plan.measures or [one.replace("rel=2", f"rel={least}") for one in DEFAULT_MEASURES]
+    usual = (*DEFAULT_MEASURES, *(GROUNDING_MEASURES if plan.judges else ()))
+    wanted = plan.measures or [one.replace("rel=2", f"rel={least}") for one in usual]
     measures = [parse_measure(one) for one in wanted]
     return Scoring(
         measures=tuple(dict.fromkeys(str(one) for one in measures)),
@@ -160,6 +171,8 @@ def scoring_of(plan: Plan, built: Built) -> Scoring:
         normalisation=plan.normalisation,
         level=plan.level,
         ties="list_order",
+        judges=tuple(plan.judges),
+        judge_thresholds=dict(plan.judge_thresholds),
         abstention_rules=tuple(plan.abstention_rules),
     )
 
@@ -208,8 +221,9 @@ async def perform(
 
 
 def measure(store: Store, run: Digest, scoring: Digest, *, name: str) -> Digest:
-    """The score table of a run under a scoring layer, ref `scores/NAME`."""
-    _, digest = ragassay.score.table(store, run, scoring)
+    """The score table of a run under a scoring layer, ref `scores/NAME`, with the judgements that are in force."""
+    found = ragassay.score.in_force(store, store.get_record(Run, run), store.get_record(Scoring, scoring))
+    _, digest = ragassay.score.table(store, run, scoring, judged=found.judged, calibrations=found.calibrations)
     store.set_ref(f"past/{digest[7:23]}", digest, kind="scores")  # stays in the list when another run takes the name
     store.set_ref(f"scores/{name}", digest, kind="scores")
     store.ledger.record("scored", {"scores": digest, "run": run}, SYSTEM_CLOCK.now())

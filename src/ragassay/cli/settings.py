@@ -152,6 +152,10 @@ class ScoringSettings(Record, frozen=True, kw_only=True):
     normalisation: str = "squad"
     level: Annotated[float, Meta(gt=0, lt=1)] = 0.95
     abstention_rules: tuple[str, ...] = ()
+    judges: tuple[str, ...] | None = None
+    """Whose judgements are read: of [judges], or of people; left out: all of [judges]."""
+    judge_thresholds: dict[str, float] = {}
+    """Judge -> the least score of *supported*, in place of its own; `ragassay judge calibrate` finds one."""
 
 
 class RedactSettings(Record, frozen=True, kw_only=True):
@@ -247,7 +251,15 @@ def _check(settings: Settings) -> None:
     check_scoring(settings.scoring.normalisation, settings.scoring.abstention_rules)
     Redaction(headers=settings.redact.headers, patterns=settings.redact.patterns)
     ceiling_of(settings)
-    judges_of(settings)
+    judges = judges_of(settings)
+    known = judges if settings.scoring.judges is None else settings.scoring.judges
+    for name in settings.scoring.judge_thresholds:
+        if name not in known:
+            raise UsageError(
+                f"no judge {name!r} is read",
+                field=f"scoring.judge_thresholds.{name}",
+                hint=f"judges: {', '.join(known) or 'none is declared'}",
+            )
     cut = settings.segmentation
     try:
         parameters_of(cut.chunker, **cut.told())

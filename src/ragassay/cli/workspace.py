@@ -184,6 +184,8 @@ def plan_of(settings: Settings, name: str | None = None) -> Plan:
         normalisation=scoring.normalisation,
         level=scoring.level,
         abstention_rules=scoring.abstention_rules,
+        judges=tuple(settings.judges) if scoring.judges is None else scoring.judges,
+        judge_thresholds=scoring.judge_thresholds,
         redaction=Redaction(headers=settings.redact.headers, patterns=settings.redact.patterns),
         ceiling=ceiling_of(settings),
     )

@@ -54,6 +54,11 @@ def table(
         return _table(store, run_digest, scoring_digest, judged or {}, calibrations or {})
 
 
+def again(store: Store, stored: ScoreTable) -> tuple[ScoreTable, Digest]:
+    """The table of the same run, scoring, judgements and calibrations; it equals the stored one, or that one is wrong."""
+    return table(store, stored.run_record, stored.scoring, judged=stored.judged, calibrations=stored.calibrations)
+
+
 @contextmanager
 def _no_cycles() -> Iterator[None]:
     """Without the collector of reference cycles: scoring makes none, and each of its rounds walks all rows again.
