@@ -26,7 +26,10 @@ class Asker(Protocol):
     """Who does one unit of a job, whatever comes: a question that is asked, a batch that is judged."""
 
     async def ask(self, key: Key, account: Account | None = None) -> Any:
-        """The finished unit, as `finished`, and bytes to be stored before it, as `raw`."""
+        """The finished unit as `finished`, and bytes to be stored before it as `raw`.
+
+        `finished` None: the ceiling had no room for the rest of it; then `spent` are the facts of what was sent.
+        """
         ...
 
 
@@ -142,21 +145,21 @@ class Job:
         writer: Writer,
         put: Callable[[bytes], object],
         told: Told = Told(),  # noqa: B008  it is frozen
-        kept: Callable[[list[Any]], None] | None = None,
+        first: Callable[[list[Any]], None] | None = None,
     ) -> None:
-        """`kept` is called in the thread that writes, with units that have just become durable."""
+        """`first` is called in the thread that writes, with what was done, before a line of it is in the journal."""
         self._journal, self._questioner, self._paces, self._ceiling = journal, questioner, paces, ceiling
         self._clock, self._writer, self._put = clock, writer, put
         keys = world.keys
         self._total, self._most = len(keys), most_failures
         self._waiting = Waiting(keys, journal.entries.__contains__, world.after)
-        self._told, self._kept = told, kept
-        self._full = False
+        self._told, self._first = told, first
+        self._full = self._ended = False
         for entry in journal.entries.values():
             ceiling.settle(0, entry.facts)
         self._resumed, self._failures = len(journal.entries), journal.failures
         self._why = ""
-        self._tasks: dict[asyncio.Task[Any], Account] = {}
+        self._tasks: dict[asyncio.Task[Any], tuple[Key, Account]] = {}
         self._progress: Progress = Silent()
         self._on_point: Callable[[str], None] = no_point
 
@@ -205,8 +208,8 @@ class Job:
             self._progress.end(self.standing(), state)
 
     def _start(self) -> None:
-        self._full = False
-        while self._waiting and len(self._tasks) < self._paces.allowed:
+        self._full = self._ended
+        while not self._ended and self._waiting and len(self._tasks) < self._paces.allowed:
             if self._tasks and self._paces.hold_s > 0:
                 return
             key = self._waiting.take()
@@ -218,16 +221,21 @@ class Job:
                 self._full = True
                 return
             self._on_point("before_ask")
-            self._tasks[asyncio.ensure_future(self._questioner.ask(key, account))] = account
+            self._tasks[asyncio.ensure_future(self._questioner.ask(key, account))] = key, account
 
     async def _collect(self) -> None:
         """Make every finished question durable, in the order in which they were asked, with one push to the disk."""
         made: list[Any] = []
         new: set[str] = set()
         for task in [one for one in self._tasks if one.done()]:
-            account = self._tasks.pop(task)
+            key, account = self._tasks.pop(task)
             asked = task.result()
             self._on_point("after_answer")
+            if asked.finished is None:  # the ceiling has no room for the rest of it
+                self._ceiling.settle(account.reserved, asked.spent)
+                self._waiting.put_back(key)
+                self._ended = True
+                continue
             self._ceiling.settle(account.reserved, asked.finished.facts)
             made.append(asked._replace(finished=self._line(asked.finished, len(made), new)))
         if not made:
@@ -252,9 +260,9 @@ class Job:
         for asked in made:
             if asked.raw is not None:
                 self._put(asked.raw)
+        if self._first is not None:
+            self._first(made)
         self._journal.append_all([asked.finished for asked in made])
-        if self._kept is not None:
-            self._kept([asked.finished for asked in made])
 
     def _check_budget(self) -> None:
         if self._failures > self._most:

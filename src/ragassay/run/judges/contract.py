@@ -61,7 +61,12 @@ class Verdict(NamedTuple):
     usage: Usage | None = None
     latency_ms: float | None = None
     attempts: int | None = None
+    """Requests sent for it, retries included; of several items in one request the first one has them."""
+    unreported: int | None = None
+    """Of these, requests that may have cost something and of which no usage is known; absent: all, without usage."""
     cached: bool = False
+    version: str | None = None
+    """Of the model, as its endpoint reported it; verdicts of two versions do not stand in one set."""
 
 
 class Evaluator(Protocol):

@@ -1,0 +1,105 @@
+"""A judging log to a set of judgements in the store: blobs, the record, then its name. Asks nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from ragassay.errors import StoreError
+from ragassay.records.base import Digest
+from ragassay.records.canonical import digest_of, digest_set
+from ragassay.records.judgement import AnswerClaims, Control, JudgeIdentity, Judgement, JudgementSet, JudgeWork
+from ragassay.run.judges.controls import disqualified
+from ragassay.run.judges.unit import JudgingLog
+from ragassay.store import Store
+
+KIND = "judgementset"
+
+
+def ref_of(name: str, run: str) -> str:
+    """The name under which the set in force of one judge and one run stands; `run` is `Run.identity()`."""
+    return f"judgements/{name}/{run.removeprefix('sha256:')[:16]}"
+
+
+def in_force(store: Store, name: str, run: str) -> Digest | None:
+    """The set of this judge and run that is in force; None if there is none."""
+    try:
+        return store.ref(ref_of(name, run))
+    except StoreError:
+        return None
+
+
+def seal_set(
+    store: Store,
+    log: JudgingLog,
+    *,
+    name: str,
+    run: Digest,
+    identity: JudgeIdentity,
+    claims: Sequence[AnswerClaims],
+    splitter: str,
+    asked: int,
+    stopped: str | None = None,
+) -> tuple[JudgementSet, Digest]:
+    """Store what the log holds and point `judgements/NAME/RUN` at it last; the same log gives the same bytes.
+
+    A set that says what the one in force says is that one. `stopped` says why not every item was asked; a judge that
+    fails its controls is disqualified, and one whose model changed in mid-run made a partial set.
+    """
+    units = [log.read(key) for key in sorted(log.entries)]
+    judgements = sorted((one for unit in units for one in unit.judgements), key=lambda one: one.key)
+    work = sorted((one for unit in units for one in unit.work), key=_key)
+    controls = sorted((one for unit in units for one in unit.controls), key=lambda one: one.name)
+    why = disqualified(controls)
+    changed = "model_changed" if any(unit.changed for unit in units) else None
+    ordered = sorted(claims, key=lambda one: (one.query_id, one.repeat))
+    made = JudgementSet(
+        name=name,
+        run=run,
+        judge=store.put_record(identity),
+        state="disqualified" if why else "partial" if changed or stopped else "complete",
+        claims=store.put_lines(ordered),
+        judgements=store.put_lines(judgements),
+        content=content_of(ordered, judgements),
+        splitter=splitter,
+        asked=max(asked, len(judgements)),
+        valued=sum(one.status == "value" for one in judgements),
+        work=store.put_lines(work) if work else None,
+        stopped=why or changed or stopped,
+        controls=tuple(controls),
+    )
+    return supersede(store, made)
+
+
+def supersede(store: Store, made: JudgementSet) -> tuple[JudgementSet, Digest]:
+    """Put a set in force; the one before stays in the store and is named. One that says the same is left in force."""
+    before = in_force(store, made.name, made.run)
+    if before is not None:
+        old = store.get_record(JudgementSet, before)
+        if _same(old, made):
+            return old, before
+        made = msgspec.structs.replace(made, supersedes=before)
+    digest = store.put_record(made)
+    store.set_ref(ref_of(made.name, made.run), digest, kind=KIND)
+    return made, digest
+
+
+def content_of(claims: Iterable[AnswerClaims], judgements: Iterable[Judgement]) -> Digest:
+    """What two equal sets share, however they are packed."""
+    return digest_of([digest_set(map(digest_of, claims)), digest_set(map(digest_of, judgements))])
+
+
+def _same(old: JudgementSet, new: JudgementSet) -> bool:
+    """Equal but for what it superseded, and what the work took."""
+    free = {"supersedes": None, "work": None}
+    return msgspec.structs.replace(old, **free) == msgspec.structs.replace(new, **free)
+
+
+def controls_passed(controls: Sequence[Control]) -> int:
+    """How many controls were judged rightly."""
+    return sum(one.passed for one in controls)
+
+
+def _key(work: JudgeWork) -> tuple[str, int, str, str, int]:
+    return (work.query_id, work.repeat, work.about, work.target, work.judge_repeat or 0)
