@@ -11,6 +11,7 @@ from ragassay.records.case import Case
 from ragassay.records.document import Document, Passage
 from ragassay.records.score import CLASS_ORDER, FIGURES, Estimate
 from ragassay.report import dimensions, outcomes, runtime
+from ragassay.report.data.build import data_card, five
 from ragassay.report.funnel import funnels
 from ragassay.report.identity import caveats, identity
 from ragassay.report.lists import CONTEXT, Library
@@ -23,6 +24,7 @@ from ragassay.report.refusal.collect import Refusing
 from ragassay.report.seen import Seen
 from ragassay.report.streams import NotInOrder, Together, in_memory, together
 from ragassay.report.verdict import verdict
+from ragassay.score.identities import Reported
 
 MOST_COLUMNS = 6
 
@@ -60,6 +62,8 @@ def build(material: Material) -> Scorecard:
         ),
         caveats=caveats(material, seen),
         identity=identity(material),
+        five=five(material, seen.reported),
+        data=data_card(material),
         asked=asked,
         traces=seen.traces,
         failures=dict(sorted(seen.failures.items())),
@@ -143,7 +147,7 @@ def _one_pass(
     material: Material, class_of: Mapping[str, str], expect_of: Mapping[str, tuple[str, ...]], library: Library
 ) -> tuple[Seen, Questions, set[str]]:
     refusing = Refusing(material.scoring.measures, material.cases, class_of, expect_of)
-    seen, pack = Seen(class_of, expect_of, refusing), Packed()
+    seen, pack = Seen(class_of, expect_of, refusing, Reported(material.cases)), Packed()
     case_of = {case.query_id: case for case in material.cases}
     packs: dict[str, bytes] = {}
     denied: set[str] = set()
@@ -152,7 +156,7 @@ def _one_pass(
         for one in found:
             seen.add(one)
             if case is not None and one.wanted:
-                views.append(_repeat(case, one, library, material.run.stopped))
+                views.append(_repeat(case, one, library, material))
         if case is None:
             continue
         made = question(case, class_=class_of[query_id], expect=expect_of[query_id], library=library, repeats=views)
@@ -165,12 +169,13 @@ def _one_pass(
     return seen, Questions([packs[case.query_id] for case in material.cases]), denied
 
 
-def _repeat(case: Case, one: Together, library: Library, stopped: str | None) -> RepeatView:
+def _repeat(case: Case, one: Together, library: Library, material: Material) -> RepeatView:
     scores = (*one.observations, *one.runtime)
     if not one.contents:
-        return absent_repeat(one.key[1], scores, one.fates, stopped)
+        return absent_repeat(one.key[1], scores, one.fates, material.run.stopped)
     measured = one.measurements[-1] if one.measurements else None
-    return repeat(case, one.contents[-1], measured, scores, one.fates, library)
+    given = {judge: said.given(*one.key) for judge, said in material.verdicts.items()}
+    return repeat(case, one.contents[-1], measured, scores, one.fates, library, given)
 
 
 def _columns(shown: Sequence[Dimension]) -> tuple[tuple[str, str | None], ...]:

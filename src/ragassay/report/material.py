@@ -14,8 +14,11 @@ from ragassay.records.case import Benchmark, Case
 from ragassay.records.decision import Decision
 from ragassay.records.document import Corpus, Document, Passage, Segmentation
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
+from ragassay.records.provenance import SourceFile
 from ragassay.records.score import Estimate, FactFate, Observation, ScoreTable, SurvivalRow
 from ragassay.records.trace import Measurements, TraceContent
+from ragassay.score.identities import Judged, judges_of
+from ragassay.score.verdicts import Verdicts, read
 
 if TYPE_CHECKING:
     from ragassay.store import Store
@@ -62,6 +65,11 @@ class Material:
     survival: tuple[SurvivalRow, ...]
     decisions: tuple[tuple[Decision, str], ...] = ()
     """What gates decided on exactly this score table, each with the name of its policy."""
+    sources: tuple[SourceFile, ...] = ()
+    """The files that the documents were read from."""
+    judges: tuple[Judged, ...] = ()
+    verdicts: Mapping[str, Verdicts] = field(default_factory=dict)
+    """Judge -> what it said, for the judges that the scores read."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Text digest -> text of items that are not passages."""
 
@@ -76,13 +84,14 @@ def load(store: Store, scores: Digest) -> Material:
     corpus, segmentation = _cut(store, protocol)
     documents, passages = documents_of(store, protocol)
     benchmark = store.get_record(Benchmark, _object(protocol, "benchmark"))
+    scoring = store.get_record(Scoring, table.scoring)
     return Material(
         scores=scores,
         table=table,
         run=run,
         protocol=protocol,
         subject=subject,
-        scoring=store.get_record(Scoring, table.scoring),
+        scoring=scoring,
         policy=store.get_record(Policy, protocol.policy),
         benchmark=benchmark,
         corpus=corpus,
@@ -99,6 +108,9 @@ def load(store: Store, scores: Digest) -> Material:
         fates=Stored(store, FactFate, table.fates),
         survival=tuple(store.get_lines(SurvivalRow, table.survival)),
         decisions=tuple(decisions_on(store, scores)),
+        sources=tuple(ragassay.corpus.load_sources(store, corpus)),
+        judges=judges_of(store, table),
+        verdicts=read(store, run, scoring, table.judged, table.judged),
         texts={str(line["digest"]): str(line["text"]) for line in store.get_lines(dict, run.texts)},
     )
 

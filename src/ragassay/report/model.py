@@ -9,6 +9,7 @@ import msgspec
 
 from ragassay.records.base import Digest
 from ragassay.records.score import Bounds, Estimate
+from ragassay.report.data.model import CitationView, DataCard, IdentityView
 from ragassay.report.refusal.model import Refusal
 from ragassay.report.tied import Tied
 
@@ -240,17 +241,6 @@ class StepView(Sheet, frozen=True, kw_only=True):
     decisions: tuple[str, ...]
 
 
-class CitationView(Sheet, frozen=True, kw_only=True):
-    """A mark in the answer and what it points to."""
-
-    number: int
-    end: int | None
-    """Code point of the shown answer after which the mark stands; absent where it is not shown or not given."""
-    points_to: str
-    in_context: bool | None
-    """Whether the cited item is in the context; absent where no context was reported. No judgement of its truth."""
-
-
 class EvidencePlace(Sheet, frozen=True, kw_only=True):
     """Which lists of one trace hold one piece of evidence, all their items taken together."""
 
@@ -358,6 +348,9 @@ class Scorecard(Sheet, frozen=True, kw_only=True):
     verdict: Verdict
     caveats: tuple[str, ...]
     identity: Identity
+    five: tuple[IdentityView, ...]
+    """The five identities of the run, part by part."""
+    data: DataCard
     asked: int
     """Keys (question, repeat) that were to be asked."""
     traces: int

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from ragassay.records.score import CLASS_ORDER, FIGURES, Estimate
 from ragassay.report import svg, tied, words
+from ragassay.report.data import text as data_text
 from ragassay.report.dimensions import base_name, bounded, leading, shown_unit, unit_of
 from ragassay.report.model import Dimension, Flag, Question, RepeatView, RuntimeRow, Scorecard, ScoreView
 from ragassay.report.refusal import svg as refusal_svg
@@ -200,6 +201,7 @@ def _environment() -> jinja2.Environment:
         class_words={name: words.class_name(name) for name in CLASS_ORDER},
         fate_words=svg.FATE_WORDS,
         facts_of=facts_of,
+        unrecorded=lambda card: data_text.unrecorded(card.five),
     )
     return made
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ragassay.corpus import visible
 from ragassay.records.case import Case, Evidence
 from ragassay.records.score import FactFate, Observation
 from ragassay.records.trace import Citation, Item, Measurements, TraceContent
+from ragassay.report.data.build import citation_view
+from ragassay.report.data.model import CitationView
 from ragassay.report.dimensions import is_runtime
 from ragassay.report.lists import (
     Column,
@@ -20,7 +22,6 @@ from ragassay.report.lists import (
     label,
 )
 from ragassay.report.model import (
-    CitationView,
     Cut,
     EvidenceView,
     FactView,
@@ -31,6 +32,8 @@ from ragassay.report.model import (
     ScoreView,
 )
 from ragassay.report.words import cut
+from ragassay.score.cited import citations_of, cited
+from ragassay.score.verdicts import Given
 
 QUERY_TEXT = 2_000
 ANSWER_TEXT = 4_000
@@ -81,8 +84,9 @@ def repeat(
     observations: Iterable[Observation],
     fates: Iterable[FactFate],
     library: Library,
+    given: Mapping[str, Given | None] | None = None,
 ) -> RepeatView:
-    """What the system did with a case, once, beside what that scored."""
+    """What the system did with a case, once, beside what that scored and what judges (`given`) said of it."""
     observations = tuple(observations)
     ruled = [one.target for one in observations if one.measure.partition("(")[0] == "outcome" and one.target]
     lists = columns(content, measurements.steps if measurements else ())
@@ -97,9 +101,7 @@ def repeat(
         failure_detail=_cut(measurements.failure_detail, TURN_TEXT) if measurements else None,
         latency_ms=measurements.latency_ms if measurements else None,
         answer=None if answer is None else cut(answer.text, ANSWER_TEXT),
-        citations=None
-        if answer is None or answer.citations is None
-        else tuple(_citation(number, one, lists, context) for number, one in enumerate(answer.citations, 1)),
+        citations=_citations(content, case, lists, context, library, given or {}),
         steps=tuple(column.view for column in lists),
         context=None if context is None else len(context),
         items=items,
@@ -165,29 +167,41 @@ def _evidence(one: Evidence, case: Case, library: Library) -> EvidenceView:
     )
 
 
-def _citation(number: int, one: Citation, lists: Sequence[Column], context: tuple[Item, ...] | None) -> CitationView:
+def _citations(
+    content: TraceContent, case: Case, lists: Sequence[Column], context: tuple[Item, ...] | None, library: Library,
+    given: Mapping[str, Given | None],
+) -> tuple[CitationView, ...] | None:  # fmt: skip
+    """The citations of an answer, each with what stands behind it."""
+    behind = cited(content, case, library.documents, given)
+    if behind is None:
+        return None
     known = {item.item_id: item for column in lists for item in column.items or ()}
-    item = known.get(one.item_id) if one.item_id is not None else None
-    inside = None
-    if context is not None:
+    views = []
+    for found, one in zip(behind, citations_of(content, given) or (), strict=True):
+        item = known.get(one.item_id) if one.item_id is not None else None
         if one.source is not None:
-            span = one.source
-            inside = any(
-                (s.document_id, s.version) == (span.document_id, span.version)
-                and s.start < max(span.end, span.start + 1)
-                and span.start < max(s.end, s.start + 1)
-                for given in context
-                for s in given.sources
-            )
+            target = f"{one.source.document_id} [{one.source.start}:{one.source.end}]"
         else:
-            same = item.identity if item is not None else None
-            inside = any(given.item_id == one.item_id or given.identity == same for given in context)
-    if one.source is not None:
-        target = f"{one.source.document_id} [{one.source.start}:{one.source.end}]"
-    else:
-        target = label(item) if item is not None else f"{one.item_id} (no item of this trace)"
-    end = one.answer_end if one.answer_end is not None and one.answer_end <= ANSWER_TEXT else None
-    return CitationView(number=number, end=end, points_to=target, in_context=inside)
+            target = label(item) if item is not None else f"{one.item_id} (no item of this trace)"
+        end = one.answer_end if one.answer_end is not None and one.answer_end <= ANSWER_TEXT else None
+        inside = None if context is None else _inside(one, item, context)
+        views.append(citation_view(found, points_to=target, in_context=inside, end=end))
+    return tuple(views)
+
+
+def _inside(one: Citation, item: Item | None, context: tuple[Item, ...]) -> bool:
+    """Whether what is cited is in the context."""
+    if one.source is None:
+        same = item.identity if item is not None else None
+        return any(each.item_id == one.item_id or each.identity == same for each in context)
+    span = one.source
+    return any(
+        (s.document_id, s.version) == (span.document_id, span.version)
+        and s.start < max(span.end, span.start + 1)
+        and span.start < max(s.end, s.start + 1)
+        for each in context
+        for s in each.sources
+    )
 
 
 def _fate(one: FactFate) -> FateView:

@@ -13,16 +13,22 @@ from ragassay.report.refusal.collect import Refusing
 from ragassay.report.runtime import Spread
 from ragassay.report.streams import Together
 from ragassay.report.tied import Tying
+from ragassay.score.identities import Reported
 
 
 class Seen:
     """Counts that grow with `add`. None of them holds a trace or a score."""
 
     def __init__(
-        self, class_of: Mapping[str, str], expect_of: Mapping[str, tuple[str, ...]], refusing: Refusing
+        self,
+        class_of: Mapping[str, str],
+        expect_of: Mapping[str, tuple[str, ...]],
+        refusing: Refusing,
+        reported: Reported,
     ) -> None:
         self._class_of, self._expect_of = class_of, expect_of
         self.refusing = refusing
+        self.reported = reported
         self.traces = 0
         self.failures: Counter[str] = Counter()
         self.steps: dict[str, None] = {}
@@ -46,8 +52,10 @@ class Seen:
     def add(self, one: Together) -> None:
         """Count what is recorded under one key."""
         self.refusing.add(one)
+        measured = one.measurements[-1] if one.measurements else None
         for content in one.contents:
             self._content(content)
+            self.reported.add(content, measured)
         class_ = self._class_of.get(one.key[0])
         if class_ is None:
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ragassay.records.score import Estimate
+from ragassay.report.data import text as data_text
 from ragassay.report.dimensions import leading, shown_unit
 from ragassay.report.model import Dimension, Funnel, RuntimeRow, Scorecard
 from ragassay.report.refusal import text as refusal_text
@@ -29,6 +30,8 @@ def summary(card: Scorecard) -> list[str]:
         lines.append(f"{dimension.name.lower()}: {_headline(dimension)}")
     lines += refusal_text.lines(card.refusal)
     lines.append(_tied(card.tied))
+    lines.append(plain(data_text.line(card.data), 600))
+    lines.append(plain(data_text.unrecorded(card.five), 1_000))
     lines.append(plain(card.verdict.sentence, 2_000))
     return lines
 
@@ -76,6 +79,7 @@ def markdown(card: Scorecard) -> str:
         _estimates(card.estimates),
         "## Questions",
         _questions(card),
+        *data_text.markdown(card.data, card.five),
         "## What is sealed",
         *[
             f"### {name}\n\n"

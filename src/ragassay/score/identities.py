@@ -175,12 +175,12 @@ def _benchmark(subject: Subject, benchmark: Benchmark, cases: Sequence[Case]) ->
     yield Part("corpus", "recorded", subject.corpus)
     labels = digest_set(digest_of([one.query_id, one.evidence or "absent", one.facts]) for one in cases)
     yield Part("labels", "recorded", labels)
-    silent = sum(bool(one.evidence) and not _labelled_by(one) for one in cases)
+    silent = sum(bool(one.evidence) and not labelled_by(one) for one in cases)
     labelled = sum(bool(one.evidence) for one in cases)
     if silent:
         yield Part("who labelled", "unrecorded", f"{silent:,} of {many(labelled, 'labelled question')} do not say")
     elif labelled:
-        kinds = Counter(kind for one in cases for kind in _labelled_by(one))
+        kinds = Counter(kind for one in cases for kind in labelled_by(one))
         yield Part("who labelled", "recorded", ", ".join(f"{kind}" for kind, _ in sorted(kinds.items())))
     else:
         yield Part("who labelled", "none", "no question is labelled")
@@ -190,7 +190,7 @@ def _benchmark(subject: Subject, benchmark: Benchmark, cases: Sequence[Case]) ->
         yield Part("rubric", "unrecorded", f"{benchmark.rubric.name}: what the grades mean is not said")
 
 
-def _labelled_by(case: Case) -> set[str]:
+def labelled_by(case: Case) -> set[str]:
     """Who labelled a case: its own word, else that of each of its labels; nobody if one of them says nothing."""
     if case.label is not None:
         return {case.label.kind}

@@ -1,0 +1,1 @@
+"""Where the data of a scorecard come from, and what was recorded of its run; shown, never filled in."""
