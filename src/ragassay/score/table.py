@@ -55,7 +55,7 @@ def table(
 
 
 def again(store: Store, stored: ScoreTable) -> tuple[ScoreTable, Digest]:
-    """The table of the same run, scoring, judgements and calibrations; it equals the stored one, or that one is wrong."""
+    """The table of the same run, scoring, judgements and calibrations: equal to the stored one, or that is wrong."""
     return table(store, stored.run_record, stored.scoring, judged=stored.judged, calibrations=stored.calibrations)
 
 
