@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
+from ragassay.audit.citations import cited_hops, source_file
+from ragassay.audit.hops import Hop, first, hop, rows
 from ragassay.errors import UsageError
-from ragassay.records.base import Digest, Record
-from ragassay.records.canonical import digest_bytes
+from ragassay.records.base import Digest
 from ragassay.records.case import Benchmark, Case, Evidence
 from ragassay.records.decision import Decision, QuestionVerdict
 from ragassay.records.document import Corpus, Document, Passage, Segmentation
@@ -16,26 +17,6 @@ from ragassay.records.score import Estimate, Observation, ScoreTable
 from ragassay.records.trace import Item, Measurements, TraceContent
 from ragassay.seal.evidence import About
 from ragassay.store import Store
-from ragassay.store.lines import read_record
-
-T = TypeVar("T", bound=Record)
-
-
-class Hop(NamedTuple):
-    """One record on the way: what it is, where its bytes are, who made it, and what it says."""
-
-    what: str
-    digest: Digest
-    """Of the record: of the blob itself, or of the bytes of line `line` of it (without the line's end)."""
-    blob: Digest
-    line: int | None
-    made_by: str
-    told: str
-
-
-class _Line(NamedTuple):
-    number: int
-    data: bytes
 
 
 def explain(store: Store, about: About, query_id: str, measure: str | None = None) -> list[Hop]:
@@ -47,31 +28,16 @@ def explain(store: Store, about: About, query_id: str, measure: str | None = Non
     run = store.get_record(Run, about.run)
     protocol = store.get_record(Protocol, run.protocol)
     benchmark = store.get_record(Benchmark, protocol.objects["benchmark"])
-    case_line, case = _one(store, benchmark.blob, Case, lambda one: one.query_id == query_id)
+    case_line, case = first(store, benchmark.blob, Case, lambda one: one.query_id == query_id)
     if case is None:
         raise UsageError(f"the benchmark has no question {query_id!r}", field="question",
                          hint="`ragassay export questions.csv` lists the ids")  # fmt: skip
     hops = [*_verdict(store, about, query_id, measure), *_scores(store, about, case, measure)]
-    hops.append(_hop("question and labels", benchmark.blob, case_line, _labelled(case), _question(case)))
+    hops.append(hop("question and labels", benchmark.blob, case_line, _labelled(case), _question(case)))
     hops += _trace(store, run, about.run, query_id)
     hops += _documents(store, protocol, _cited(case))
+    hops += cited_hops(store, about, protocol, run, case)
     return hops
-
-
-def _hop(what: str, blob: str, line: _Line | None, made_by: str, told: str) -> Hop:
-    digest = Digest(blob) if line is None else digest_bytes(line.data)
-    return Hop(what, digest, Digest(blob), None if line is None else line.number, made_by, told)
-
-
-def _rows(store: Store, blob: str, kind: type[T], wanted: Callable[[T], bool]) -> Iterator[tuple[_Line, T]]:
-    for number, data in enumerate(store.get_raw_lines(blob), 1):
-        record = read_record(kind, data, name=blob, number=number)
-        if wanted(record):
-            yield _Line(number, data), record
-
-
-def _one(store: Store, blob: str, kind: type[T], wanted: Callable[[T], bool]) -> tuple[_Line | None, T | None]:
-    return next(_rows(store, blob, kind, wanted), (None, None))
 
 
 def _verdict(store: Store, about: About, query_id: str, measure: str | None) -> Iterator[Hop]:
@@ -79,18 +45,16 @@ def _verdict(store: Store, about: About, query_id: str, measure: str | None) -> 
     if about.decision is None:
         return
     decision = store.get_record(Decision, about.decision)
-    yield _hop(
-        "decision", about.decision, None, f"ragassay gate, as of {decision.as_of}", f"outcome {decision.outcome}"
-    )
+    yield hop("decision", about.decision, None, f"ragassay gate, as of {decision.as_of}", f"outcome {decision.outcome}")
     for one in decision.results:
         if (measure is not None and one.measure == measure) or query_id in one.questions:
             threshold = "" if one.threshold is None else f", threshold {one.threshold:g}"
             told = f"{one.rule}: {one.result}{threshold}. {one.told}"
-            yield _hop("threshold", decision.policy, None, "the policy, sealed with the protocol", told)
-    line, own = _one(store, decision.questions, QuestionVerdict, lambda one: one.query_id == query_id)
+            yield hop("threshold", decision.policy, None, "the policy, sealed with the protocol", told)
+    line, own = first(store, decision.questions, QuestionVerdict, lambda one: one.query_id == query_id)
     if own is not None:
         reasons = f": {', '.join(own.reasons)}" if own.reasons else ""
-        yield _hop("verdict of the question", decision.questions, line, "the policy's needs", f"{own.verdict}{reasons}")
+        yield hop("verdict of the question", decision.questions, line, "the policy's needs", f"{own.verdict}{reasons}")
 
 
 def _scores(store: Store, about: About, case: Case, measure: str | None) -> Iterator[Hop]:
@@ -101,14 +65,14 @@ def _scores(store: Store, about: About, case: Case, measure: str | None) -> Iter
     class_ = case.class_ or "answerable"
     found = False
     if measure is not None:
-        for line, one in _rows(store, table.estimates, Estimate, lambda one: one.measure == measure):
+        for line, one in rows(store, table.estimates, Estimate, lambda one: one.measure == measure):
             if one.population.class_ == class_ and one.population.slice is None:
-                yield _hop("figure of the class", table.estimates, line, by, _figure(one))
+                yield hop("figure of the class", table.estimates, line, by, _figure(one))
     for blob in (table.observations, table.runtime):
-        for line, row in _rows(store, blob, Observation, lambda one: one.query_id == case.query_id):
+        for line, row in rows(store, blob, Observation, lambda one: one.query_id == case.query_id):
             if measure is None or row.measure == measure:
                 found = True
-                yield _hop("score", blob, line, by, _score(row))
+                yield hop("score", blob, line, by, _score(row))
     if measure is not None and not found:
         raise UsageError(f"{measure} has no row of this question", field="measure",
                          hint="leave the measure out to see those that have")  # fmt: skip
@@ -151,16 +115,16 @@ def _trace(store: Store, run: Run, run_digest: Digest, query_id: str) -> Iterato
     envelope = store.get_record(Envelope, run.envelope)
     subject = store.get_record(Subject, run.subject)
     by = f"{subject.system.name} ({subject.system.adapter}), ragassay {envelope.ragassay_version}"
-    for line, one in _rows(store, run.contents, TraceContent, lambda one: one.query_id == query_id):
-        yield _hop("trace", run.contents, line, by, _steps(one))
+    for line, one in rows(store, run.contents, TraceContent, lambda one: one.query_id == query_id):
+        yield hop("trace", run.contents, line, by, _steps(one))
         for step in one.steps:
             if step.items_out is not None:
                 told = f"{step.kind} {step.name}: {_items(step.items_out)}"
-                yield _hop("step", run.contents, line, step.name, told)
-    for _, measured in _rows(store, run.measurements, Measurements, lambda one: one.query_id == query_id):
+                yield hop("step", run.contents, line, step.name, told)
+    for _, measured in rows(store, run.measurements, Measurements, lambda one: one.query_id == query_id):
         if measured.raw is not None:
-            yield _hop("raw response", measured.raw, None, measured.host or by, "the bytes after redaction")
-    yield _hop("run", run_digest, None, by, f"started {envelope.started_at}")
+            yield hop("raw response", measured.raw, None, measured.host or by, "the bytes after redaction")
+    yield hop("run", run_digest, None, by, f"started {envelope.started_at}")
 
 
 def _steps(content: TraceContent) -> str:
@@ -188,17 +152,18 @@ def _documents(store: Store, protocol: Protocol, cited: list[Evidence]) -> Itera
     if "segmentation" in protocol.objects:
         cut = store.get_record(Segmentation, protocol.objects["segmentation"])
         by = f"{cut.chunker}/{cut.chunker_version}"
-        for line, passage in _rows(store, cut.blob, Passage, lambda one: any(_meets(one, each) for each in cited)):
-            yield _hop("passage", cut.blob, line, by, f"{passage.passage_id}: {passage.text[:80]!r}")
+        for line, passage in rows(store, cut.blob, Passage, lambda one: any(_meets(one, each) for each in cited)):
+            yield hop("passage", cut.blob, line, by, f"{passage.passage_id}: {passage.text[:80]!r}")
     corpus = store.get_record(Corpus, protocol.objects["corpus"])
     if corpus.mode != "embedded":
         return
-    for line, one in _rows(store, corpus.blob, Document, lambda one: any(_is_of(one, each) for each in cited)):
+    for line, one in rows(store, corpus.blob, Document, lambda one: any(_is_of(one, each) for each in cited)):
         by = f"parser {one.parser}, normaliser {one.normaliser}"
         where = f", from {one.url}" if one.url else ""
-        yield _hop("document", corpus.blob, line, by, f"{one.document_id}@{one.version}{where}: {one.text[:80]!r}")
+        yield hop("document", corpus.blob, line, by, f"{one.document_id}@{one.version}{where}: {one.text[:80]!r}")
+        yield from source_file(store, corpus, one)
         if one.raw is not None:
-            yield _hop("source bytes", one.raw, None, "as they were read", f"what {one.document_id} was made of")
+            yield hop("source bytes", one.raw, None, "as they were read", f"what {one.document_id} was made of")
 
 
 def _is_of(place: Any, evidence: Evidence) -> bool:

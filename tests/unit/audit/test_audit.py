@@ -179,7 +179,7 @@ class TestExplain:
         hops = json.loads(capsys.readouterr().out)
         assert [one["what"] for one in hops] == [
             "decision", "threshold", "verdict of the question", "figure of the class", "figure of the class", "score",
-            "question and labels", "trace", "step", "raw response", "run", "passage", "document",
+            "question and labels", "trace", "step", "raw response", "run", "passage", "document", "source file",
         ]  # fmt: skip
         said = {one["what"]: one["told"] for one in hops}
         assert "threshold 0.5" in said["threshold"]

@@ -174,3 +174,23 @@ def test_whether_it_entails_is_what_a_judge_said(store: Store, label: str) -> No
     evaluation = {part.name: part.state for part in card.five[3].parts}
     assert evaluation == {"judge": "recorded", "prompt": "none", "rubric": "recorded", "sampling": "none",
                           "outputs": "recorded"}  # fmt: skip
+
+
+def test_explain_tells_the_same_of_each_citation(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    config = str(tmp_path / "ragassay.toml")
+    assert exit_code_of(["explain", "latest", "q", "--config", config, "--json"]) == 0
+    hops = json.loads(capsys.readouterr().out)
+    told = [one["told"] for one in hops if one["what"] == "citation"]
+    assert len(told) == 4
+    assert "the principal may read it" in told[0]
+    assert "documents.jsonl:1" in told[0]
+    assert "the principal may NOT read it" in told[1]
+    assert "not known whole: it is tied to no document" in told[2]
+    assert all(one.endswith("entails its claim: not judged") for one in told)
+    documents = [one["told"] for one in hops if one["what"] == "cited document"]
+    assert documents[0] == "rain@1: licence CC-BY-4.0, owner The town, origin not recorded"
+    digest = hashlib.sha256((tmp_path / "documents.jsonl").read_bytes()).hexdigest()
+    assert any(digest in one["told"] for one in hops if one["what"] == "source file")
