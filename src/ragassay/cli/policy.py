@@ -91,7 +91,8 @@ def _of_settings(file: Path | None, config: Path, store: Path | None) -> tuple[G
     cases = ragassay.benchmark.load(workspace.store, built.benchmark)
     kept = [one for one in cases if UNCONFIRMED not in one.slice]
     scoring, made = scoring_of(plan, built), built.benchmark
-    return Given(kept, scoring, made.rel, plan.top_k, completeness=made.completeness), policy
+    given = Given(kept, scoring, made.rel, plan.top_k, completeness=made.completeness, repeats=plan.repeats)
+    return given, policy
 
 
 def _of_run(evidence: Evidence) -> Given:
@@ -103,6 +104,7 @@ def _of_run(evidence: Evidence) -> Given:
         evidence.subject.top_k,
         calibrated=frozenset(evidence.table.calibrations),
         completeness=evidence.benchmark.completeness,
+        repeats=evidence.subject.repeats,
         received=max((len(one) for one in contexts if one is not None), default=None),
         places=evidence.observed.places,
     )

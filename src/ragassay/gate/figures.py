@@ -6,7 +6,7 @@ A decision is an answer that carries a confidence and of which it is known wheth
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,13 +18,14 @@ from ragassay.gate.policy_file import kind_of, label_of
 from ragassay.gate.reading import DONE, NoColumn, Part, classes_of, may_be_answered
 from ragassay.gate.results import number, of_counts, result, unread
 from ragassay.measures import Measure, selective
+from ragassay.records.case import Case
 from ragassay.records.decision import RuleResult
 from ragassay.records.policy import Rule
 from ragassay.records.score import Status
 from ragassay.score import sets
 from ragassay.score.confidence import CONFIDENCE, right_of
 from ragassay.score.summary import summarise
-from ragassay.stats.figures import auroc_bounds, calibration_bounds
+from ragassay.stats.figures import Ends, auroc_bounds, calibration_bounds
 from ragassay.stats.onesided import lower_bound, upper_bound
 from ragassay.store import Store
 
@@ -193,6 +194,22 @@ def _ranks(measure: Measure, known: sets.Known, own: sets.Own, alpha: float) -> 
     low, high = auroc_bounds(worst, best, sides[0], sides[1], alpha)
     method = "chernoff" if known.alone else "mcdiarmid"
     return Figure(value, low, high, method, size, len(set(known.clusters)), {})
+
+
+def best_case(measure: Measure, own: Sequence[Case], alpha: float) -> Ends | None:
+    """The bounds of a figure if every question had the best decision; None where it needs both kinds of questions."""
+    clusters = [one.cluster for one in own]
+    if measure.name == "retrieval_auroc":
+        sides = [[one.cluster for one in own if may_be_answered(one) == side] for side in (True, False)]
+        return auroc_bounds(1.0, 1.0, sides[0], sides[1], alpha) if all(sides) else None
+    if measure.name == "calibration_error":
+        return calibration_bounds(0.0, [0] * len(own), alpha, clusters)
+    if measure.name == "selective_risk":
+        clusters = clusters[: sets.wanted_of(float(measure.get("coverage") or 0.0), len(own))]
+    exact = measure.name == "selective_risk" and len(set(clusters)) == len(clusters)
+    right = np.zeros(len(clusters))
+    high = upper_bound(right, _UNIT, alpha, method="exact") if exact else upper_bound(right, _UNIT, alpha, clusters)
+    return Ends(0.0, high)
 
 
 def _threshold(rule: Rule, measure: Measure, part: Part, one: Figure) -> RuleResult:

@@ -22,6 +22,11 @@ def base_of(measure: Measure) -> Measure:
     return measure.inner or measure if measure.name in OF_MANY else measure
 
 
+def repeats_of(measure: Measure) -> int:
+    """How many repeats a question needs in order to have a value of it."""
+    return int(measure.get("k") or 1) if measure.name == "pass_k" else 2
+
+
 def noun_of(measure: Measure) -> str:
     """What has a value of it."""
     return "group" if measure.name in GROUPED else "question"

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ragassay.errors import UsageError
-from ragassay.gate.reading import labelled
+from ragassay.gate.reading import labelled, may_be_answered
 from ragassay.measures import Measure, parse
 from ragassay.records.case import Case
 from ragassay.records.protocol import Scoring
 from ragassay.score.answer import RUNTIME_MEASURES
+from ragassay.score.derived import GROUPED
 from ragassay.score.fill import LIMITED
 from ragassay.score.observe import COUNTS
+from ragassay.score.paraphrases import groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class Given:
     """Judges with a calibration record."""
     completeness: str = "unknown"
     """Of the benchmark's labels."""
+    repeats: int | None = None
+    """Of each question; None where that is not known."""
     received: int | None = None
     """Items that generation received at most, over the traces of a run; None before there is one."""
     places: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
@@ -73,22 +77,18 @@ class Given:
         cases = list(own)
         if measure is None:
             return cases
+        if measure.name in GROUPED:
+            labelled_ = [one for one in cases if labelled(measure, one, self.rel)]
+            return [members[0] for members in groups(labelled_).values()]
         if measure.name not in LIMITED:
             return [one for one in cases if labelled(measure, one, self.rel)]
         if measure.name == "false_refusal":
-            return [one for one in cases if _expects(one, answers=True)]
+            return [one for one in cases if may_be_answered(one)]
         if measure.name == "unsupported_answer":
-            return [one for one in cases if _expects(one, answers=False)]
+            return [one for one in cases if not may_be_answered(one)]
         if measure.name == "empty_retrieval":
             return [one for one in cases if one.evidence == ()]
         return cases
-
-
-def _expects(case: Case, *, answers: bool) -> bool:
-    if case.expect is not None:
-        return bool({"answered", "partial"} & set(case.expect)) == answers
-    declines = case.answerable == "no" or (case.answerable is None and case.class_ == "unanswerable")
-    return declines != answers
 
 
 def _of_flips(measure: Measure) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
@@ -12,8 +11,8 @@ import numpy as np
 from ragassay.gate.bounds import TOLERANCE, best_passes_from, clears, ends_of, least_n
 from ragassay.gate.budgets import QUANTILES
 from ragassay.gate.check.model import Finding, Given
-from ragassay.gate.figures import FIGURES
-from ragassay.gate.grouped import OF_MANY
+from ragassay.gate.figures import FIGURES, best_case
+from ragassay.gate.grouped import OF_MANY, OF_REPEATS, repeats_of
 from ragassay.gate.judges import is_judged
 from ragassay.gate.reading import CLASSES, OVER_ALL, Part, classes_of, range_of
 from ragassay.measures import Measure
@@ -40,10 +39,11 @@ def measure_of(spelled: str, given: Given, field: str, *, read: Read, step: str 
         yield Finding("refused", f"{field}.measure", f"{measure} is declared, and nothing computes it yet")
     if is_judged(measure):
         yield from _judge(measure, given, field)
-    by_exact_bound = read == "mean" and measure.name in FIGURES
-    if read != "figure" and not by_exact_bound and (declared.aggregation == "set" or measure.name in OF_MANY):
-        yield Finding("refused", f"{field}.measure", f"{measure} is one figure of all questions, no mean over them",
-                      "demand a measure that has a value for each question")  # fmt: skip
+    of_many = declared.aggregation == "set" or measure.name in OF_MANY
+    if of_many and (read == "question" or (read == "mean" and measure.name not in FIGURES | OF_MANY)):
+        told = "a figure of repeats" if measure.name in OF_REPEATS else "one figure of several questions"
+        yield Finding("refused", f"{field}.measure", f"{measure} is {told}, which no answer has by itself",
+                      "demand it in [[policy.rules]], or a measure that each answer has")  # fmt: skip
     elif read == "mean" and not declared.bounded:
         yield Finding("refused", f"{field}.measure", f"{measure} has no greatest value, so there is no bound",
                       "set a budget: [[policy.budgets]]")  # fmt: skip
@@ -131,10 +131,12 @@ def check_rule(policy: Policy, rule: Rule, given: Given, field: str, *, fixed: b
         found.append(
             Finding("refused", f"{field}.class", f"{measure} compares both kinds of questions: no class has it")
         )
-    if measure.name in FIGURES and rule.at_least is None and rule.at_most is None:
-        found.append(
-            Finding("refused", field, f"{measure} is one figure of many decisions", "give at_least or at_most")
-        )
+    if measure.name in FIGURES and rule.zero:
+        told = f"{measure} is one figure of many decisions"
+        found.append(Finding("refused", field, told, "give at_least, at_most or margin"))
+    if measure.name in OF_REPEATS and given.repeats is not None and given.repeats < repeats_of(measure):
+        told = f"{measure} needs {many(repeats_of(measure), 'repeat')} of each question, and there is {given.repeats}"
+        found.append(Finding("refused", f"{field}.measure", told, f"[run] repeats = {repeats_of(measure)}"))
     if (rule.zero or rule.margin is not None) and measure.declared.direction == "none":
         found.append(Finding("refused", f"{field}.measure", f"neither more nor less of {measure.name} is better"))
     if rule.margin is not None and measure.declared.stage == "retrieval" and given.completeness != "complete":
@@ -163,15 +165,41 @@ def _too_small(
         if not own:
             continue
         some = True
-        if rule.margin is not None:
+        if measure.name in FIGURES:
+            yield from _figure(policy, rule, measure, own, str(class_), field)
+        elif rule.margin is not None:
             yield from _margin(policy, rule.margin, within, own, str(class_), field)
         elif not rule.zero:
             floor = rule.at_least is not None
             threshold = rule.at_least if rule.at_least is not None else rule.at_most or 0.0
-            own = own[: math.ceil(len(own) * float(measure.get("coverage") or 1.0))]
             yield from ever_passes(policy.alpha, threshold, within, own, str(class_), field, floor=floor)
     if not some:
         yield Finding("refused", f"{field}.measure", f"no question of the benchmark can have a value of {measure}")
+
+
+def _figure(
+    policy: Policy, rule: Rule, measure: Measure, own: Sequence[Case], what: str, field: str
+) -> Iterator[Finding]:
+    """Whether decisions that are all right, and all sure, would pass."""
+    alpha, size = policy.alpha, many(len(own), "question")
+    if rule.margin is not None:
+        ours, theirs = (best_case(measure, own, alpha / 2) for _ in range(2))
+        reach = ours.high - ours.low if ours and theirs else 0.0
+        if reach >= rule.margin:
+            told = f"{size} of {what} cannot show within {rule.margin:g} that two equal systems are equal"
+            yield Finding("warning", f"{field}.margin", told, "add questions, or widen the margin")
+        return
+    floor = rule.at_least is not None
+    if floor == (measure.declared.direction == "lower"):
+        return
+    best = best_case(measure, own, alpha)
+    if best is None:
+        told = f"{measure} needs questions that may be answered and others that may not"
+        yield Finding("refused", f"{field}.measure", told, "`ragassay benchmark check` counts them")
+    elif not (clears(best.low, rule.at_least or 0.0) if floor else clears(rule.at_most or 0.0, best.high)):
+        end = f"at least {best.low:.4f}" if floor else f"at most {best.high:.4f}"
+        told = f"{size} of {what} can never pass: with every decision right it would be {end}"
+        yield Finding("refused", field, told, "add questions, or lower the demand")
 
 
 def ever_passes(

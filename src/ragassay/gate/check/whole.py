@@ -8,6 +8,7 @@ from ragassay.gate.check.model import Finding, Given
 from ragassay.gate.check.one import check_budget, check_must_hold, check_need, check_rule, check_verdicts, measure_of
 from ragassay.gate.reading import CLASSES
 from ragassay.gate.refusals import rules_of
+from ragassay.measures import Measure
 from ragassay.records.case import Case
 from ragassay.records.policy import Policy, Rule
 from ragassay.records.text import many
@@ -156,9 +157,15 @@ def _reads(rule: Rule, class_: str, own: list[Case], given: Given) -> bool:
     return rule.class_ in (None, class_) and bool(given.members(measure, own)) and _stage(rule, given) != "runtime"
 
 
+def _of_answers(measure: Measure) -> bool:
+    """Whether it is about the questions that were answered, and about no others."""
+    confidence = measure.declared.stage == "confidence" and not measure.name.startswith("retrieval_")
+    return measure.declared.stage in ("answer", "grounding") or (confidence and measure.name != "selective_risk")
+
+
 def _silence(policy: Policy, given: Given) -> Iterator[Finding]:
     """Measures of answers leave out questions that were declined, and so can be raised by declining."""
-    of_answers = [number for number, rule in enumerate(policy.rules) if _stage(rule, given) in ("answer", "grounding")]
+    of_answers = [number for number, rule in enumerate(policy.rules) if _of_answers(given.spelled(rule.measure))]
     names = {given.spelled(one.measure).name for one in policy.rules}
     refusal = policy.refusal is not None and policy.refusal.false_refusal_at_most is not None
     if of_answers and "false_refusal" not in names and not refusal:
