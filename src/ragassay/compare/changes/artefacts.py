@@ -50,7 +50,9 @@ class Sides:
     def documents(self) -> Documents:
         """The corpora, set against each other."""
         a, b = self._objects("corpus")
-        return SAME_DOCUMENTS if a is None or b is None or a == b else document_changes(self.store, a, b)
+        if a is None or b is None or a == b:
+            return SAME_DOCUMENTS
+        return document_changes(self.store, a, b, (self.subjects[0].as_of, self.subjects[1].as_of))
 
     @cached_property
     def questions(self) -> Questions:

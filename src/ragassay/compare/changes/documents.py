@@ -10,8 +10,9 @@ import msgspec
 
 from ragassay import corpus as corpus_room
 from ragassay.compare.changes.shown import change, text_of
+from ragassay.compare.changes.versions import Renewed, renewed
 from ragassay.corpus.build import load_entries
-from ragassay.records.base import Digest, DocumentId
+from ragassay.records.base import Digest, DocumentId, Instant
 from ragassay.records.comparison import Change
 from ragassay.records.document import Corpus, CorpusEntry, Document, Segmentation
 from ragassay.records.provenance import Provenance
@@ -49,13 +50,14 @@ class Documents(NamedTuple):
 SAME = Documents((), frozenset(), {})
 
 
-def document_changes(store: Store, a: Digest, b: Digest) -> Documents:
+def document_changes(store: Store, a: Digest, b: Digest, moments: tuple[Instant, Instant]) -> Documents:
     """What differs between two corpora (records by digest): texts, access and description, each told from the others.
 
     What was declared of a whole corpus (licence, origin, ...) is its description. A document is known again by its id
-    and version; where one version stands alone on each side, by its id. One whose parser, normaliser or declared
-    preparation (OCR, say, of it or of the whole corpus) is another counts under that, whatever became of its text. A
-    title that moved with the text is no change of its own.
+    and version; where one version stands alone on each side, by its id. Where another version holds now than before, at
+    the `as_of` of each run (`moments`), its text was edited, whatever became of the two versions. One whose parser,
+    normaliser or declared preparation (OCR, say, of it or of the whole corpus) is another counts under that, whatever
+    became of its text. A title that moved with the text is no change of its own.
     """
     before, after = store.get_record(Corpus, a), store.get_record(Corpus, b)
     declared = tuple(_declared(before, after))
@@ -66,19 +68,34 @@ def document_changes(store: Store, a: Digest, b: Digest) -> Documents:
     moved = [one for one in pairs if one.before != one.after]
     other = _tools(before) != _tools(after)
     follows = _follows(store, (before, after), moved)
-    changes = [one for pair in moved for one in _of_pair(pair, follows, reparsed=other or _reparsed(pair))]
-    changes += [change("document_removed", _name(one), one.text_digest, None) for one in gone]
-    changes += [change("document_added", _name(one), None, one.text_digest) for one in new]
+    both = {one.document_id for one in ours.values()} & {one.document_id for one in theirs.values()}
+    ids = both & {one.document_id for one in (*gone, *new, *(pair.before for pair in moved))}
+    other_one = renewed(store, (before, after), (ours.values(), theirs.values()), moments, ids)
+    changes = [change("document_text", name, *(one.text_digest for one in pair)) for name, pair in other_one.items()]
+    for pair in moved:
+        known = other_one.get(pair.before.document_id)
+        told = _of_pair(pair, follows, reparsed=other or _reparsed(pair))
+        explained = known is not None and known.explains(pair.before)
+        changes += [one for one in told if not (explained and one.artefact in ("document_text", "document_metadata"))]
+    changes += [change("document_removed", _name(one), one.text_digest, None) for one in _left(gone, other_one)]
+    changes += [change("document_added", _name(one), None, one.text_digest) for one in _left(new, other_one)]
     other_text = [one for one in pairs if one.before.text_digest != one.after.text_digest]
     return Documents(
         (*declared, *_parsers(moved), *changes),
-        frozenset(one.document_id for one in (*gone, *new, *(pair.before for pair in other_text))),
+        frozenset({one.document_id for one in (*gone, *new, *(pair.before for pair in other_text))} | {*other_one}),
         {
             (one.after.document_id, one.after.version): one.before.version
             for one in pairs
             if one.before.version != one.after.version and one.before.text_digest == one.after.text_digest
         },
     )
+
+
+def _left(entries: list[CorpusEntry], other_one: dict[str, Renewed]) -> Iterator[CorpusEntry]:
+    for one in entries:
+        known = other_one.get(one.document_id)
+        if known is None or not known.explains(one):
+            yield one
 
 
 def segmentation_changes(store: Store, a: Digest | None, b: Digest | None, *, corpus_same: bool) -> list[Change]:

@@ -199,6 +199,21 @@ def test_added_and_removed_documents_and_a_new_version(bench: Bench, baseline: M
     one(bench, baseline, bench.run(texts=both), "document_added", "wind@2")
 
 
+def test_another_version_that_holds_is_an_edited_text(bench: Bench, baseline: Made) -> None:
+    """The older wording holds again, the newer is gone; or the newer came and the older ended. The same change."""
+    older = document("wind", "Wind is air that stands still.", version="0", valid_until="2000-01-01T00:00:00Z")
+    sound = bench.run(texts=[*documents(), older])
+    again = [each for each in documents() if each.document_id != "wind"] + [other(older, valid_until=None)]
+    found = one(bench, sound, bench.run(texts=again), "document_text", "wind")
+    assert found.after == digest_text(older.text)
+    ended = [other(each, valid_until="2000-01-01T00:00:00Z") if each.document_id == "wind" else each
+             for each in documents()]  # fmt: skip
+    one(bench, baseline, bench.run(texts=[*ended, document("wind", PARTED, version="2")]), "document_text", "wind")
+    one(bench, sound, baseline, "document_removed", "wind@0")
+    gone = bench.between(sound, bench.run(texts=[*(each for each in documents() if each.document_id != "wind"), older]))
+    assert gone.named == [("document_removed", "wind")], "no version holds: the document is gone"
+
+
 def test_a_description_is_told_from_a_text(bench: Bench, baseline: Made) -> None:
     dated = [other(each, metadata={"team": "weather"}) if each.document_id == "rain" else each for each in documents()]
     one(bench, baseline, bench.run(texts=dated), "document_metadata", "rain")
