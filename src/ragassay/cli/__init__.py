@@ -57,6 +57,9 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "judge": {
         "run": "Put claims, citations and answers of a run to each judge of the settings. The default.",
+        "sample": "Draw items for people, by stratum and at random, into a file that they fill in.",
+        "import": "Read a file that a person filled in; newer verdicts supersede, none is overwritten.",
+        "calibrate": "Hold a judge against people: agreement by class, biases, cost, a threshold.",
     },
     "runs": {
         "list": "Every run: when, what, under which tags, and how many questions failed. The default.",

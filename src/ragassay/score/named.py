@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ragassay.errors import StoreError
 from ragassay.records.base import Digest
-from ragassay.records.judgement import Calibration, JudgementSet
+from ragassay.records.judgement import Calibration, JudgeIdentity, JudgementSet
 from ragassay.records.protocol import Run, Scoring
 from ragassay.records.score import ScoreTable
 from ragassay.score.observe import measures_of
@@ -52,6 +52,19 @@ def of_judges(store: Store, run: Run, names: Iterable[str]) -> InForce:
         if known is not None and store.get_record(Calibration, known).judge == judge:
             calibrations[name] = known
     return InForce(judged, calibrations)
+
+
+def judges_on(store: Store, run: str, kind: str | None = None) -> tuple[str, ...]:
+    """Names of all whose verdicts on a run (`Run.identity()`) are in force: people only (`person`), or the others."""
+    end = run.removeprefix("sha256:")[:16]
+    made = []
+    for ref in store.refs("judgements/"):
+        _, name, last = ref.name.split("/", 2)
+        if last == end:
+            identity = store.get_record(JudgeIdentity, store.get_record(JudgementSet, ref.digest).judge)
+            if kind is None or (identity.kind == "person") == (kind == "person"):
+                made.append(name)
+    return tuple(sorted(made))
 
 
 def is_superseded(store: Store, table: ScoreTable, run: Run) -> tuple[str, ...]:

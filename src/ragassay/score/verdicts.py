@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ragassay.errors import IntegrityError
@@ -59,6 +59,11 @@ class Verdicts:
             key: Given(cut.get(key), {item: united(own) for item, own in found.get(key, {}).items()})
             for key in {*cut, *found}
         }
+
+    def rulings(self) -> Iterator[Ruling]:
+        """Every ruling, in no order."""
+        for one in self._given.values():
+            yield from one.rulings.values()
 
     @property
     def disqualified(self) -> bool:
@@ -133,10 +138,11 @@ def read(
                 field=f"judged.{name}",
                 hint="judge this run, or score the run that was judged",
             )
-        made[name] = Verdicts(
-            record,
-            store.get_lines(AnswerClaims, record.claims),
-            store.get_lines(Judgement, record.judgements),
-            scoring.judge_thresholds.get(name),
-        )
+        made[name] = verdicts_of(store, record, scoring.judge_thresholds.get(name))
     return made
+
+
+def verdicts_of(store: Store, record: JudgementSet, threshold: float | None = None) -> Verdicts:
+    """A set out of the store."""
+    claims, judgements = store.get_lines(AnswerClaims, record.claims), store.get_lines(Judgement, record.judgements)
+    return Verdicts(record, claims, judgements, threshold)
