@@ -9,10 +9,12 @@ from itertools import groupby
 from ragassay.corpus import visible
 from ragassay.records.case import Case
 from ragassay.records.document import Document, Passage
-from ragassay.records.score import CLASS_ORDER, FIGURES, Estimate
+from ragassay.records.score import CLASS_ORDER, FIGURES, ClaimFailure, Estimate
 from ragassay.report import dimensions, outcomes, runtime
 from ragassay.report.data.build import data_card, five
 from ragassay.report.funnel import funnels
+from ragassay.report.grounding.build import Key, by_key, judge_view
+from ragassay.report.grounding.text import caveats as judge_caveats
 from ragassay.report.identity import caveats, identity
 from ragassay.report.lists import CONTEXT, Library
 from ragassay.report.material import Material
@@ -42,6 +44,7 @@ def build(material: Material) -> Scorecard:
     steps = _step_order(material, seen)
     shown = dimensions.dimensions(dimensions.FIVE, material.estimates, steps)
     others = dimensions.dimensions(dimensions.OTHERS, material.estimates, steps)
+    judges = [judge_view(one, material.failures, class_of, material.scoring.level) for one in material.judges_read]
     tables = funnels(material.survival, material.fates, class_of)
     columns = _columns(shown)
     return Scorecard(
@@ -60,7 +63,7 @@ def build(material: Material) -> Scorecard:
             dimensions=[*shown, *others],
             steps=steps,
         ),
-        caveats=caveats(material, seen),
+        caveats=(*caveats(material, seen), *judge_caveats(judges)),
         identity=identity(material),
         five=five(material, seen.reported),
         data=data_card(material),
@@ -77,6 +80,7 @@ def build(material: Material) -> Scorecard:
         refusal=refusal(material.estimates, seen.refusing),
         beside=dimensions.beside(material.estimates, steps),
         other=tuple(others),
+        judges=tuple(judges),
         access=seen.access(tuple(one for one in class_of if one in denied)),
         runtime=tuple(runtime.runtime_rows(material.estimates, seen.late)),
         distributions=tuple(_distributions(seen, columns)),
@@ -150,13 +154,14 @@ def _one_pass(
     seen, pack = Seen(class_of, expect_of, refusing, Reported(material.cases)), Packed()
     case_of = {case.query_id: case for case in material.cases}
     packs: dict[str, bytes] = {}
+    failures = by_key(material.failures)
     denied: set[str] = set()
     for query_id, found in groupby(together(material), key=lambda one: one.key[0]):
         case, views = case_of.get(query_id), []
         for one in found:
             seen.add(one)
             if case is not None and one.wanted:
-                views.append(_repeat(case, one, library, material))
+                views.append(_repeat(case, one, library, material, failures))
         if case is None:
             continue
         made = question(case, class_=class_of[query_id], expect=expect_of[query_id], library=library, repeats=views)
@@ -169,13 +174,15 @@ def _one_pass(
     return seen, Questions([packs[case.query_id] for case in material.cases]), denied
 
 
-def _repeat(case: Case, one: Together, library: Library, material: Material) -> RepeatView:
+def _repeat(
+    case: Case, one: Together, library: Library, material: Material, failures: Mapping[Key, Sequence[ClaimFailure]]
+) -> RepeatView:
     scores = (*one.observations, *one.runtime)
     if not one.contents:
         return absent_repeat(one.key[1], scores, one.fates, material.run.stopped)
     measured = one.measurements[-1] if one.measurements else None
     given = {judge: said.given(*one.key) for judge, said in material.verdicts.items()}
-    return repeat(case, one.contents[-1], measured, scores, one.fates, library, given)
+    return repeat(case, one.contents[-1], measured, scores, one.fates, library, given, failures.get(one.key, ()))
 
 
 def _columns(shown: Sequence[Dimension]) -> tuple[tuple[str, str | None], ...]:

@@ -56,7 +56,7 @@ FIVE: tuple[Plan, ...] = (
         "Faithfulness",
         "Is every claim of the answer supported by the context that the system saw?",
         "generation",
-        ("faithfulness",),
+        ("faithfulness", "grounded_accuracy", "noise_sensitivity", "context_utilisation", "judge_flips"),
         {"faithfulness": f"the answer's claims, each held against the context: {JUDGE}"},
     ),
     Plan(
@@ -110,6 +110,9 @@ OTHERS: tuple[Plan, ...] = (
             "bleu",
             "chrf",
             "semantic_similarity",
+            "bertscore",
+            "vital_nuggets",
+            "okay_nuggets",
         ),
         {"correctness": f"answers held against reference answers: {JUDGE}"},
     ),

@@ -15,8 +15,9 @@ from ragassay.records.decision import Decision
 from ragassay.records.document import Corpus, Document, Passage, Segmentation
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
 from ragassay.records.provenance import SourceFile
-from ragassay.records.score import Estimate, FactFate, Observation, ScoreTable, SurvivalRow
+from ragassay.records.score import ClaimFailure, Estimate, FactFate, Observation, ScoreTable, SurvivalRow
 from ragassay.records.trace import Measurements, TraceContent
+from ragassay.report.grounding.material import JudgeRead, judges_read
 from ragassay.score.identities import Judged, judges_of
 from ragassay.score.verdicts import Verdicts, read
 
@@ -70,6 +71,10 @@ class Material:
     judges: tuple[Judged, ...] = ()
     verdicts: Mapping[str, Verdicts] = field(default_factory=dict)
     """Judge -> what it said, for the judges that the scores read."""
+    judges_read: tuple[JudgeRead, ...] = ()
+    """The same with who they are and what people made of them."""
+    failures: tuple[ClaimFailure, ...] = ()
+    """What is wrong with single claims."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Text digest -> text of items that are not passages."""
 
@@ -85,6 +90,7 @@ def load(store: Store, scores: Digest) -> Material:
     documents, passages = documents_of(store, protocol)
     benchmark = store.get_record(Benchmark, _object(protocol, "benchmark"))
     scoring = store.get_record(Scoring, table.scoring)
+    verdicts = read(store, run, scoring, table.judged, table.judged)
     return Material(
         scores=scores,
         table=table,
@@ -110,7 +116,9 @@ def load(store: Store, scores: Digest) -> Material:
         decisions=tuple(decisions_on(store, scores)),
         sources=tuple(ragassay.corpus.load_sources(store, corpus)),
         judges=judges_of(store, table),
-        verdicts=read(store, run, scoring, table.judged, table.judged),
+        verdicts=verdicts,
+        judges_read=tuple(judges_read(store, table, scoring, verdicts)),
+        failures=tuple(store.get_lines(ClaimFailure, table.failures)) if table.failures else (),
         texts={str(line["digest"]): str(line["text"]) for line in store.get_lines(dict, run.texts)},
     )
 

@@ -10,6 +10,7 @@ import msgspec
 from ragassay.records.base import Digest
 from ragassay.records.score import Bounds, Estimate
 from ragassay.report.data.model import CitationView, DataCard, IdentityView
+from ragassay.report.grounding.model import ClaimView, JudgeView
 from ragassay.report.refusal.model import Refusal
 from ragassay.report.tied import Tied
 
@@ -290,6 +291,8 @@ class RepeatView(Sheet, frozen=True, kw_only=True):
     """Absent: the system gave none."""
     citations: tuple[CitationView, ...] | None
     """Absent: the system does not report citations."""
+    claims: tuple[ClaimView, ...]
+    """Each claim of the answer with what judges say of it; empty where no judge cut it."""
     steps: tuple[StepView, ...]
     context: int | None
     """Items in the context; absent: not reported."""
@@ -370,6 +373,8 @@ class Scorecard(Sheet, frozen=True, kw_only=True):
     refusal: Refusal
     other: tuple[Dimension, ...]
     """Citations, correctness, authorization."""
+    judges: tuple[JudgeView, ...]
+    """Whose verdicts the grounding numbers are, and how far they are to be believed."""
     access: AccessReview
     runtime: tuple[RuntimeRow, ...]
     distributions: tuple[Distribution, ...]

@@ -17,6 +17,8 @@ from ragassay.records.score import CLASS_ORDER, FIGURES, Estimate
 from ragassay.report import svg, tied, words
 from ragassay.report.data import text as data_text
 from ragassay.report.dimensions import base_name, bounded, leading, shown_unit, unit_of
+from ragassay.report.grounding.text import doubted
+from ragassay.report.grounding.words import FAILURES, TOLD_BY
 from ragassay.report.model import Dimension, Flag, Question, RepeatView, RuntimeRow, Scorecard, ScoreView
 from ragassay.report.refusal import svg as refusal_svg
 from ragassay.report.searches import ended, searches
@@ -201,6 +203,9 @@ def _environment() -> jinja2.Environment:
         class_words={name: words.class_name(name) for name in CLASS_ORDER},
         fate_words=svg.FATE_WORDS,
         facts_of=facts_of,
+        doubted=lambda measure, card: doubted(measure, card.judges),
+        failure_words=FAILURES,
+        told_words=TOLD_BY,
         unrecorded=lambda card: data_text.unrecorded(card.five),
     )
     return made
@@ -340,8 +345,8 @@ def score_grid(repeat: RepeatView) -> tuple[list[str], list[GridRow]]:
 
 
 def whole_scores(repeat: RepeatView) -> list[ScoreView]:
-    """The scores of one question that concern all of it."""
-    return [one for one in repeat.scores if one.step is None]
+    """The scores of one question that concern all of it; those of single claims stand with the claims."""
+    return [one for one in repeat.scores if one.step is None and (one.target is None or "by=" not in one.measure)]
 
 
 class Piece(NamedTuple):

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ragassay.corpus import visible
 from ragassay.records.case import Case, Evidence
-from ragassay.records.score import FactFate, Observation
+from ragassay.records.score import ClaimFailure, FactFate, Observation
 from ragassay.records.trace import Citation, Item, Measurements, TraceContent
 from ragassay.report.data.build import citation_view
 from ragassay.report.data.model import CitationView
 from ragassay.report.dimensions import is_runtime
+from ragassay.report.grounding.build import claim_views
 from ragassay.report.lists import (
     Column,
     Library,
@@ -85,6 +86,7 @@ def repeat(
     fates: Iterable[FactFate],
     library: Library,
     given: Mapping[str, Given | None] | None = None,
+    failures: Sequence[ClaimFailure] = (),
 ) -> RepeatView:
     """What the system did with a case, once, beside what that scored and what judges (`given`) said of it."""
     observations = tuple(observations)
@@ -102,6 +104,7 @@ def repeat(
         latency_ms=measurements.latency_ms if measurements else None,
         answer=None if answer is None else cut(answer.text, ANSWER_TEXT),
         citations=_citations(content, case, lists, context, library, given or {}),
+        claims=claim_views(content, given or {}, failures),
         steps=tuple(column.view for column in lists),
         context=None if context is None else len(context),
         items=items,
@@ -122,7 +125,7 @@ def absent_repeat(
     why = f"not asked ({stopped.replace('_', ' ')})" if stopped else "no trace"
     return RepeatView(
         repeat=number, outcome=None, outcome_source=None, failure=why, failure_detail=None, latency_ms=None,
-        answer=None, citations=None, steps=(), context=None, items=(), items_total=0, evidence=(),
+        answer=None, citations=None, claims=(), steps=(), context=None, items=(), items_total=0, evidence=(),
         fates=tuple(_fate(one) for one in fates), scores=tuple(_score(one) for one in observations),
     )  # fmt: skip
 

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from ragassay.records.score import Estimate
 from ragassay.report.data import text as data_text
 from ragassay.report.dimensions import leading, shown_unit
+from ragassay.report.grounding import text as grounding_text
+from ragassay.report.grounding.model import JudgeView
+from ragassay.report.grounding.text import mark
 from ragassay.report.model import Dimension, Funnel, RuntimeRow, Scorecard
 from ragassay.report.refusal import text as refusal_text
 from ragassay.report.svg import FATE_WORDS
@@ -27,8 +30,9 @@ def summary(card: Scorecard) -> list[str]:
         )
         lines.append(f"facts held, {class_name(funnel.class_)} ({funnel.facts:,} needed): {way or NOT_MEASURED}")
     for dimension in card.dimensions:
-        lines.append(f"{dimension.name.lower()}: {_headline(dimension)}")
+        lines.append(f"{dimension.name.lower()}: {_headline(dimension, card.judges)}")
     lines += refusal_text.lines(card.refusal)
+    lines += grounding_text.lines(card.judges)
     lines.append(_tied(card.tied))
     lines.append(plain(data_text.line(card.data), 600))
     lines.append(plain(data_text.unrecorded(card.five), 1_000))
@@ -36,11 +40,12 @@ def summary(card: Scorecard) -> list[str]:
     return lines
 
 
-def _headline(dimension: Dimension) -> str:
+def _headline(dimension: Dimension, judges: Sequence[JudgeView]) -> str:
     told = [
         f"{plain(row.measure, 60)}{f' at {plain(row.step, 40)}' if row.step else ''} "
         f"{value_text(row.value or 0.0, shown_unit(row))} "
         f"({class_name(row.population.class_)}, {many(row.scored, 'question')} of {row.attempted:,})"
+        f"{mark(row.measure, judges)}"
         for row in leading(dimension.headline)
         if row.status == "value"
     ]
@@ -61,13 +66,14 @@ def markdown(card: Scorecard) -> str:
         "### How items were tied to documents",
         table(TIED, [_tied_cells(one) for one in card.tied]) if card.tied else f"Items: {NOT_MEASURED}.",
         "## Five dimensions",
-        *[part for one in card.dimensions for part in _dimension(one)],
-        *(_dimension(card.beside) if card.beside.headline else ()),
+        *[part for one in card.dimensions for part in _dimension(one, card.judges)],
+        *(_dimension(card.beside, card.judges) if card.beside.headline else ()),
         "## Expected and actual outcomes",
         _outcomes(card),
         *refusal_text.markdown(card.refusal),
+        *grounding_text.markdown(card.judges),
         "## Citations, correctness, authorization",
-        *[part for one in card.other for part in _dimension(one)],
+        *[part for one in card.other for part in _dimension(one, card.judges)],
         _access(card),
         "## Runtime",
         _runtime(card),
@@ -167,13 +173,13 @@ def _value(one: Estimate | None) -> str:
     return value_text(one.value, shown_unit(one))
 
 
-def _row(one: Estimate) -> tuple[str, ...]:
+def _row(one: Estimate, marked: str = "") -> tuple[str, ...]:
     inside = f"{one.interval.low:.3f} to {one.interval.high:.3f}" if one.interval else ""
     reasons = ", ".join(f"{literal(name.replace('_', ' '))} ×{count}" for name, count in sorted(one.reasons.items()))
     return (
         class_name(one.population.class_),
         literal(one.population.slice or "all"),
-        code(one.measure),
+        code(one.measure) + marked,
         literal(one.step or "whole question"),
         one.aggregation,
         _value(one),
@@ -198,10 +204,10 @@ HEADS = (
 )
 
 
-def _dimension(one: Dimension) -> list[str]:
+def _dimension(one: Dimension, judges: Sequence[JudgeView]) -> list[str]:
     made = [f"### {one.name}", f"{one.asks} *({one.stage})*"]
     if one.headline:
-        made.append(table(HEADS, [_row(row) for row in one.headline]))
+        made.append(table(HEADS, [_row(row, mark(row.measure, judges)) for row in one.headline]))
     made += [
         f"- {absent.measure}: **{NOT_MEASURED}**. It would take {absent.would_need}." for absent in one.not_measured
     ]

@@ -29,6 +29,7 @@ class Ruling(NamedTuple):
     score: float | None = None
     """Mean over the repeats that have one."""
     spans: tuple[Span, ...] = ()
+    rationale: str | None = None
     repeats: int = 1
     """Verdicts that have a label."""
     flipped: bool = False
@@ -64,6 +65,19 @@ class Verdicts:
         """Every ruling, in no order."""
         for one in self._given.values():
             yield from one.rulings.values()
+
+    def items(self, about: str) -> Iterator[tuple[Key, str, Ruling]]:
+        """Every item of one kind: question and repeat, target, ruling."""
+        for key, given in self._given.items():
+            for (kind, target), ruling in given.rulings.items():
+                if kind == about:
+                    yield key, target, ruling
+
+    def claims(self) -> Iterator[AnswerClaims]:
+        """Every answer that was cut into claims."""
+        for given in self._given.values():
+            if given.claims is not None:
+                yield given.claims
 
     @property
     def disqualified(self) -> bool:
@@ -109,8 +123,8 @@ def united(own: Sequence[Judgement]) -> Ruling:
     label, count = min(labels.items(), key=lambda one: (-one[1], one[0]))
     if 2 * count <= len(own):
         return Ruling("missing", None, NO_MAJORITY, score, repeats=repeats, flipped=flipped)
-    spans = next(one.spans for one in own if one.label == label)
-    return Ruling("value", label, None, score, spans, repeats, flipped)
+    first = next(one for one in own if one.label == label)
+    return Ruling("value", label, None, score, first.spans, first.rationale, repeats, flipped)
 
 
 def judges_of(scoring: Scoring, measures: Iterable[Measure]) -> tuple[str, ...]:

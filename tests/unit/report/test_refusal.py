@@ -150,7 +150,7 @@ def test_the_numbers_of_the_docs_are_what_the_example_prints(card: report.Scorec
 
 def test_what_was_not_measured_is_said() -> None:
     page = report.html(report.build(sample.material()))
-    section = page[page.index('<section id="refusal">') : page.index('<section id="other">')]
+    section = page[page.index('<section id="refusal">') : page.index('<section id="grounding">')]
     assert section.count("<b>not measured</b>") == 3  # confidence, the retriever's word, paraphrases
     assert "no rows" not in section
 

@@ -6,12 +6,13 @@ import random
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 from tests.unit.score.score_material import case, ev, item, step, trace
 from tests.unit.score.test_score_table import sealed_run
 
 from ragassay.records.base import Digest
 from ragassay.records.judgement import JudgeIdentity, Judgement, JudgementSet
-from ragassay.records.protocol import Run
+from ragassay.records.protocol import Envelope, Run, Stated
 from ragassay.records.trace import Answer, Cost
 from ragassay.run.judges.matter import Matter
 from ragassay.run.judges.sealing import content_of
@@ -46,7 +47,12 @@ def judged_run(folder: Path, *, name: str = "words", formula: bool = False) -> J
               answer=said, context=[GOT])
         for one in known
     ]  # fmt: skip
-    run, _ = sealed_run(store, seen, known)
+    blank, _ = sealed_run(store, seen, known)
+    around = Envelope(
+        started_at="2026-08-01T00:00:00Z", code_revision=Stated(absent="none"), python="3", platform="p", machine="m",
+        cpu_count=1, packages=(), hash_seed="0", concurrency=1, resumed=0, ragassay_version="0", clock="none",
+    )  # fmt: skip
+    run = store.put_record(msgspec.structs.replace(store.get_record(Run, blank), envelope=store.put_record(around)))
     matter = Matter(store, run)
     truth: dict[tuple[str, str], bool] = {}
     judge = store.put_record(JudgeIdentity(name=name, kind="lexical", settings={"version": "1"}))
