@@ -90,6 +90,10 @@ def judge_run(
     resume: bool = True,
 ) -> tuple[JudgementSet, Digest]:
     """The set of one judge on one run; the CLI's progress on standard error."""
+    if settings.kind == "panel":
+        from ragassay.run.judges.panel import panel
+
+        return panel(workspace.store, run_digest, name, settings.own)
     import anyio
 
     from ragassay.redact import Redaction
@@ -173,6 +177,11 @@ def _say_plans(
 
     plans = []
     for name, settings in wanted.items():
+        if settings.kind == "panel":
+            talk.say(
+                f"{name}: a panel asks nothing; it reads the verdicts of {', '.join(settings.own.get('members', ()))}"
+            )
+            continue
         with redirect_stdout(sys.stderr):
             evaluator = evaluator_of(workspace, name, settings, keep=False)
         plans.append(foresee(workspace.store, run_digest, evaluator, name=name, settings=settings, limit=limit))

@@ -30,7 +30,7 @@ def _read(store: Store, evidence: Evidence, rule: MustHold) -> RuleResult:
     cases, unknown = _cases(evidence, rule)
     measure = evidence.spelled(rule.measure)
     place = place_of(evidence, measure, rule.step)
-    why = uncalibrated(store, evidence, measure)
+    why = uncalibrated(store, evidence, measure, cases)
     if not cases and not unknown:
         place = NoColumn("empty_population", "no question is marked must_hold, and the rule names none")
     elif why is not None:

@@ -98,7 +98,8 @@ def _where(rule: Rule) -> str:
 
 
 def _read(arms: Arms, rule: Rule, part: Part, read: Column) -> RuleResult:
-    why = uncalibrated(arms.store, arms.candidate, read.measure)
+    own = [one for one in arms.candidate.cases if part.has(one)]
+    why = uncalibrated(arms.store, arms.candidate, read.measure, own)
     if why is not None:
         return unread(rule, part, NoColumn("uncalibrated_judge", why))
     if rule.margin is not None:

@@ -59,6 +59,8 @@ class _Place(NamedTuple):
     need: Need
     spelled: Measure
     rows: dict[str, list[Observation]] | None
+    alone: bool = False
+    """One judge stands behind it, and no person: too little for a question of high risk."""
 
     @property
     def measure(self) -> str:
@@ -89,7 +91,9 @@ def _place(store: Store, evidence: Evidence, need: Need) -> _Place:
     place = place_of(evidence, measure, need.step)
     if isinstance(place, NoColumn) or uncalibrated(store, evidence, measure) is not None:
         return _Place(need, measure, None)
-    return _Place(need, measure, evidence.observed.at(str(measure), place))
+    high = [one for one in evidence.cases if one.risk == "high"]
+    alone = bool(high) and uncalibrated(store, evidence, measure, high) is not None
+    return _Place(need, measure, evidence.observed.at(str(measure), place), alone)
 
 
 class _Own:
@@ -177,6 +181,9 @@ class _Own:
             return True
         if place.rows is None:
             self.doubt.append(f"not_measured {place.measure}")
+            return True
+        if place.alone and self.case.risk == "high":
+            self.doubt.append(f"one_judge {place.measure}")
             return True
         rows = [one for one in place.rows.get(self.case.query_id, ()) if one.repeat in wanted]
         if rows and all(one.status == "undefined" and one.reason in BY_LABELS for one in rows):

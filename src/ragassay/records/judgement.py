@@ -31,7 +31,7 @@ class JudgeIdentity(Record, frozen=True, kw_only=True):
     """Who judged: everything that can change the verdict."""
 
     name: Name
-    kind: Literal["model", "person", "lexical", "semantic"]
+    kind: Literal["model", "person", "lexical", "semantic", "panel"]
     model: str | None = None
     prompt: Digest | None = None
     rubric: str | None = None

@@ -30,6 +30,7 @@ CANNOT_SEE: Mapping[str, str] = {
     "it measures is likeness, never support.",
     "model": "A language model can be persuaded by the texts that it judges, prefers some lengths and phrasings, and "
     "does not say when it guesses.",
+    "panel": "Its members may err together, those of one kind most of all; what none of them sees, it does not see.",
     "person": "A person ruled on a sample only, and may be mistaken.",
 }
 UNCALIBRATED = "uncalibrated"

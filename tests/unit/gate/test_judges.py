@@ -1,0 +1,86 @@
+"""Which judge may satisfy a rule: measured against people as it is, and at high risk not alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.unit.run.judges.test_panel import join
+from tests.unit.score.score_material import case, scoring
+from tests.unit.trials.people.judged_run import Judged, judged_run
+from tests.unit.trials.people.test_people import filled
+
+from ragassay import score
+from ragassay.gate.evidence import Evidence, read_evidence
+from ragassay.gate.judges import uncalibrated
+from ragassay.measures import parse
+from ragassay.records.judgement import JudgementSet
+from ragassay.records.protocol import Run
+from ragassay.run.judges.panel import panel
+from ragassay.score.named import judgements_ref
+from ragassay.trials.people import calibrate, import_verdicts
+
+HIGH = case("q00", risk="high", notes="somebody's money")
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Judged:
+    made = judged_run(tmp_path / "store")
+    import_verdicts(made.store, made.run, filled(made, tmp_path / "a.jsonl"), author="anna", rubric="r")
+    return made
+
+
+def evidence(given: Judged, *judges: str, **more: object) -> Evidence:
+    asked = scoring("faithfulness", "correctness", judges=judges, **more)
+    found = score.in_force(given.store, given.store.get_record(Run, given.run), asked)
+    scorings = given.store.put_record(asked)
+    _, digest = score.table(given.store, given.run, scorings, judged=found.judged, calibrations=found.calibrations)
+    return read_evidence(given.store, digest, "candidate")
+
+
+def why(given: Judged, measure: str, *judges: str, risky: bool = False, **more: object) -> str | None:
+    return uncalibrated(given.store, evidence(given, *judges, **more), parse(measure), [HIGH] if risky else [case()])
+
+
+def test_a_judge_satisfies_a_rule_once_it_was_measured_as_it_is(given: Judged) -> None:
+    assert why(given, "faithfulness(by=words)", "words") == "judge words has no calibration record"
+    calibrate(given.store, given.run, "words")
+    assert why(given, "faithfulness(by=words)", "words") is None
+    assert "says nothing about answer" in str(why(given, "correctness(by=words)", "words"))
+    assert "has not judged this run" in str(why(given, "faithfulness(by=ghost)", "words"))
+    assert "must name it" in str(why(given, "faithfulness", "words"))
+    assert why(given, "recall(rel=2)@5", "words") is None
+
+
+def test_another_threshold_is_another_judge(given: Judged) -> None:
+    calibrate(given.store, given.run, "words", threshold=0.4)
+    assert "another threshold" in str(why(given, "faithfulness(by=words)", "words"))
+    assert why(given, "faithfulness(by=words)", "words", judge_thresholds={"words": 0.4}) is None
+
+
+def test_who_failed_the_controls_satisfies_nothing(given: Judged) -> None:
+    calibrate(given.store, given.run, "words")
+    failed = msgspec.structs.replace(given.record, state="disqualified", stopped="controls")
+    given.store.set_ref(judgements_ref("words", failed.run), given.store.put_record(failed), kind=JudgementSet)
+    assert why(given, "faithfulness(by=words)", "words") == "judge words is disqualified: controls"
+
+
+def test_high_risk_needs_two_heterogeneous_judges_or_a_person(given: Judged) -> None:
+    join(given, "llm", 10)
+    panel(given.store, given.run, "both", {"members": ["words", "llm"]})
+    for name in ("words", "both"):
+        calibrate(given.store, given.run, name)
+    judges = ("words", "both", "anna")
+    assert "need two heterogeneous judges or a person" in str(why(given, "faithfulness(by=words)", *judges, risky=True))
+    assert why(given, "faithfulness(by=words)", *judges) is None
+    assert why(given, "faithfulness(by=both)", *judges, risky=True) is None
+    assert why(given, "faithfulness(by=anna)", *judges, risky=True) is None
+
+
+def test_what_is_made_of_a_judged_measure_needs_the_same(given: Judged) -> None:
+    measure = "answered_right(least=0.9,of=faithfulness/by:words)"
+    assert why(given, measure, "words") == "judge words has no calibration record"
+    calibrate(given.store, given.run, "words")
+    assert why(given, measure, "words") is None
+    assert "two heterogeneous" in str(why(given, measure, "words", risky=True))
