@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ragassay.store import Store
 
 
+RELEASE = "split=release"
+"""The slice whose questions a gate decides on."""
+
+
 class Built(NamedTuple):
     """A sealed benchmark, the digest of its record, and what building it found."""
 
@@ -114,7 +118,9 @@ def _resolve_all(
     errors: list[tuple[str, BenchmarkError]] = []
     for line in lines:
         try:
-            kept.append(resolve_case(_stored(line), documents, rel, findings))
+            case = _stored(line)
+            _check_drafted(case)
+            kept.append(resolve_case(case, documents, rel, findings))
         except BenchmarkError as error:
             errors.append((line.query_id, error))
     if errors:
@@ -124,6 +130,25 @@ def _resolve_all(
             first.message += f" (wrong too: {len(errors) - 1} more, {others}{', …' if len(errors) > 21 else ''})"
         raise _at(first, query_id, places)
     return kept
+
+
+def _check_drafted(case: Case) -> None:
+    """BenchmarkError for a question of the release split that a model wrote or labelled, and no person confirmed."""
+    if RELEASE not in case.slice:
+        return
+    drafted = ["the question"] if case.label is not None and case.label.kind == "model" else []
+    drafted += [
+        f"evidence {one.id!r}"
+        for one in case.evidence or ()
+        if one.provenance is not None and one.provenance.kind == "model"
+    ]
+    if drafted:
+        raise BenchmarkError(
+            f"{', '.join(drafted[:5])}: drafted by a model, and no person has confirmed it; such a case may not be in "
+            f"{RELEASE}",
+            field="label.kind" if drafted[0] == "the question" else "evidence.provenance.kind",
+            hint="once a person has confirmed it its kind is human or adjudicated; until then take it out of the split",
+        )
 
 
 def _stored(line: CaseLine) -> Case:

@@ -250,3 +250,15 @@ def test_wice_keeps_its_625_minimal_sets() -> None:
 
 def test_the_corpus_is_named_by_its_content(make: Make, store: Store) -> None:
     assert make(case(label("a"))).benchmark.corpus == store.get_record(Corpus, store.ref("corpus/c")).digest
+
+
+def test_what_a_model_drafted_enters_no_release_split_unconfirmed(make: Make, store: Store) -> None:
+    drafted = {"kind": "model", "by": "m-1"}
+    for more in ({"label": drafted}, {"evidence": [label("a", provenance=drafted)]}):
+        with pytest.raises(BenchmarkError, match="drafted by a model, and no person has confirmed it") as error:
+            make({**case(label("a")), "slice": ["split=release"], **more})
+        assert error.value.field in ("label.kind", "evidence.provenance.kind")
+        make({**case(label("a")), "slice": ["split=dev"], **more})
+    confirmed = {"kind": "adjudicated", "by": "anna"}
+    built = make({**case(label("a", provenance=confirmed)), "slice": ["split=release"], "label": confirmed})
+    assert one(store, built).label is not None

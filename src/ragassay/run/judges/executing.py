@@ -20,6 +20,7 @@ from ragassay.run.job import Job, Told, most_failures
 from ragassay.run.judges.asking import Judging, Made
 from ragassay.run.judges.cache import JudgeCache, Replies
 from ragassay.run.judges.matter import Matter
+from ragassay.run.judges.permission import check_permitted
 from ragassay.run.judges.planning import Plan, PlannedJudge, Wanted, plan_of
 from ragassay.run.judges.sealing import seal_set
 from ragassay.run.judges.settings import JudgeSettings, ceiling_of
@@ -60,6 +61,7 @@ async def judge(
     partial set was stored; UsageError, MixedRunError, IntegrityError, StoreError, Interrupted as a run does.
     """
     matter = Matter(store, run_digest, language=settings.language)
+    check_permitted(matter.benchmark, matter.cases, str(getattr(evaluator, "endpoint", "") or ""))
     plan = plan_of(matter, evaluator, name, settings, limit=limit)
     with _opened(store, plan, name, evaluator, resume, clock, on_point) as (log, cache, writer):
         stopped: str | None = None

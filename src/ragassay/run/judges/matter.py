@@ -101,9 +101,15 @@ class Matter:
         protocol = store.get_record(Protocol, self.run.protocol)
         subject = store.get_record(Subject, self.run.subject)
         benchmark = store.get_record(Benchmark, protocol.objects["benchmark"])
+        self.benchmark = benchmark
         self._cases: Mapping[str, Case] = {one.query_id: one for one in benchmark_room.load(store, benchmark)}
         self.world: World = load_world(store, self.run, protocol, subject, benchmark)
         self._documents = _documents(store, protocol)
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The questions of the benchmark."""
+        return tuple(self._cases.values())
 
     def answers(self) -> Iterator[Answered]:
         """Every answer with a text that the system did not call a refusal."""
