@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
 
-from ragassay.assay import measure
+from ragassay.assay import measure as measured
 from ragassay.cli import talk
 from ragassay.cli.settings import FILE_NAME
 from ragassay.cli.workspace import open_store
+from ragassay.errors import UsageError
+from ragassay.measures import parse, version_of
 from ragassay.records.base import Digest
-from ragassay.records.protocol import Protocol, Run
+from ragassay.records.protocol import Protocol, Run, Scoring
 from ragassay.records.score import Estimate, ScoreTable
 from ragassay.records.text import many
 from ragassay.seal import verify
@@ -17,14 +21,31 @@ from ragassay.store import Store
 
 
 def score(
-    run: str = "latest", *, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool = False
+    run: str = "latest",
+    *,
+    judge: tuple[str, ...] = (),
+    judge_threshold: tuple[str, ...] = (),
+    measure: tuple[str, ...] = (),
+    config: Path = Path(FILE_NAME),
+    store: Path | None = None,
+    json: bool = False,
 ) -> None:
-    """Score a run, after every byte of it has been checked. The same run and scoring give the same bytes.
+    """Score a run, after every byte of it has been checked. The same run, scoring and judgements give the same bytes.
+
+    Read are the judgements that are in force (`ragassay judge`), and nothing is asked: verdicts are labelled anew by
+    their scores where a threshold changes. Other judges, thresholds or measures than the sealed ones are another
+    scoring; the table says so.
 
     Parameters
     ----------
     run
         Which run: a name, a digest, its beginning, or `latest`.
+    judge
+        Read this judge or person instead of the sealed ones; may be given several times.
+    judge_threshold
+        NAME=SCORE: the least score at which that judge's verdict is *supported*; may be given several times.
+    measure
+        Take this measure too, as in `faithfulness`; may be given several times.
     config
         The settings file.
     store
@@ -33,7 +54,8 @@ def score(
         Every estimate as JSON on standard output.
     """
     opened = open_store(config, store)
-    digest = score_run(opened, run)
+    varied = judge or judge_threshold or measure
+    digest = score_run(opened, run, _other(judge, judge_threshold, measure) if varied else None)
     table = opened.get_record(ScoreTable, digest)
     estimates = list(opened.get_lines(Estimate, table.estimates))
     if json:
@@ -55,15 +77,55 @@ def score_unscored(store: Store, text: str) -> Digest | None:
     return None if wanted in scored else score_run(store, text)
 
 
-def score_run(store: Store, run: str) -> Digest:
-    """Score the run that `run` names; the digest of the table, ref `scores/NAME`."""
+def _other(
+    judges: tuple[str, ...], thresholds: tuple[str, ...], measures: tuple[str, ...]
+) -> Callable[[Scoring], Scoring]:
+    """The sealed scoring with other judges, thresholds or more measures."""
+    import msgspec
+
+    given: dict[str, float] = {}
+    for one in thresholds:
+        name, sign, number = one.partition("=")
+        try:
+            if not name or not sign or not isfinite(value := float(number)):
+                raise ValueError
+        except ValueError:
+            raise UsageError(
+                f"{one!r} is no threshold", field="judge_threshold", hint="NAME=SCORE, as in words=0.6"
+            ) from None
+        given[name] = value
+
+    def other(sealed: Scoring) -> Scoring:
+        read = judges or sealed.judges
+        wanted = tuple(dict.fromkeys((*sealed.measures, *(str(parse(one)) for one in measures))))
+        unknown = [one for one in given if one not in read]
+        if unknown:
+            raise UsageError(
+                f"no judge {unknown[0]!r} is read", field="judge_threshold", hint=f"judges: {', '.join(read)}"
+            )
+        kept = {name: value for name, value in sealed.judge_thresholds.items() if name in read}
+        versions = {name: version_of(name) for name in (parse(one).name for one in wanted)}
+        return msgspec.structs.replace(
+            sealed, judges=read, judge_thresholds={**kept, **given}, measures=wanted,
+            measure_versions={**versions, **sealed.measure_versions},
+        )  # fmt: skip
+
+    return other
+
+
+def score_run(store: Store, run: str, other: Callable[[Scoring], Scoring] | None = None) -> Digest:
+    """Score the run that `run` names; the digest of the table, ref `scores/NAME`. `other` makes another scoring of the
+    sealed one."""
     run_digest = store.resolve(run, kind_prefix="run")
     record = store.get_record(Run, run_digest)
     verify(store, record.protocol)
     protocol = store.get_record(Protocol, record.protocol)
     names = [one.name.removeprefix("run/") for one in store.refs("run/") if one.digest == run_digest]
     name = run.removeprefix("run/") if run.removeprefix("run/") in names else (names or [run_digest[7:19]])[0]
-    return measure(store, run_digest, protocol.scoring, name=name)
+    scoring = protocol.scoring
+    if other is not None:
+        scoring = store.put_record(other(store.get_record(Scoring, scoring)))
+    return measured(store, run_digest, scoring, name=name)
 
 
 def plain(estimate: Estimate) -> dict[str, object]:
