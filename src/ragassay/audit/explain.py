@@ -13,8 +13,9 @@ from ragassay.records.case import Benchmark, Case, Evidence
 from ragassay.records.decision import Decision, QuestionVerdict
 from ragassay.records.document import Corpus, Document, Passage, Segmentation
 from ragassay.records.protocol import Envelope, Protocol, Run, Subject
-from ragassay.records.score import Estimate, Observation, ScoreTable
+from ragassay.records.score import ClaimFailure, Estimate, Observation, ScoreTable
 from ragassay.records.trace import Item, Measurements, TraceContent
+from ragassay.report.grounding.words import FAILURES, TOLD_BY
 from ragassay.seal.evidence import About
 from ragassay.store import Store
 
@@ -33,6 +34,7 @@ def explain(store: Store, about: About, query_id: str, measure: str | None = Non
         raise UsageError(f"the benchmark has no question {query_id!r}", field="question",
                          hint="`ragassay export questions.csv` lists the ids")  # fmt: skip
     hops = [*_verdict(store, about, query_id, measure), *_scores(store, about, case, measure)]
+    hops += _claims(store, about, query_id)
     hops.append(hop("question and labels", benchmark.blob, case_line, _labelled(case), _question(case)))
     hops += _trace(store, run, about.run, query_id)
     hops += _documents(store, protocol, _cited(case))
@@ -78,6 +80,19 @@ def _scores(store: Store, about: About, case: Case, measure: str | None) -> Iter
                          hint="leave the measure out to see those that have")  # fmt: skip
 
 
+def _claims(store: Store, about: About, query_id: str) -> Iterator[Hop]:
+    """What is wrong with each claim of its answers, by each judge that the table reads."""
+    failures = None if about.scores is None else store.get_record(ScoreTable, about.scores).failures
+    if failures is None:
+        return
+    for line, one in rows(store, failures, ClaimFailure, lambda one: one.query_id == query_id):
+        where = f", at {' and '.join(one.steps)}" if one.steps else ""
+        of = f" ({one.label})" if one.label else ""
+        also = f"; also {', '.join(FAILURES[each] for each in one.also)}" if one.also else ""
+        told = f"{one.claim_id}, repeat {one.repeat}: {FAILURES[one.failure]}{of}{where}{also}"
+        yield hop("claim", failures, line, f"judge {one.judge}, told {TOLD_BY[one.told_by]}", told)
+
+
 def _figure(one: Estimate) -> str:
     value = one.reason if one.value is None else f"{one.value:.6g}"
     counts = f"{one.scored} scored of {one.attempted} attempted"
@@ -87,7 +102,8 @@ def _figure(one: Estimate) -> str:
 def _score(one: Observation) -> str:
     value = f"{one.status}({one.reason})" if one.value is None else f"{one.value:.6g}"
     parts = "" if one.numerator is None else f" = {one.numerator:g} / {one.denominator:g}"
-    return f"{one.measure}{_at(one.step)}, repeat {one.repeat}: {value}{parts}"
+    of = "" if one.target is None else f", {one.target}"
+    return f"{one.measure}{_at(one.step)}{of}, repeat {one.repeat}: {value}{parts}"
 
 
 def _at(step: str | None) -> str:

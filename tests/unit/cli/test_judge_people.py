@@ -66,6 +66,9 @@ def test_the_whole_way(
     code, out, _ = say(capsys, "score", "judged", *read, "--judge-threshold", "words=0.5", *store, "--json")
     assert code == 0
     assert next(one["value"] for one in json.loads(out)["estimates"] if "faithfulness" in one["measure"]) == 1.0
+    code, out, _ = say(capsys, "explain", "judged", "q001", *store)
+    assert code == 0
+    assert "c2, repeat 0: " in out
     code, out, _ = say(capsys, "report", "judged", "--out", "report", *store)
     assert code == 0
     assert "words (lexical) is uncalibrated: it was held against people under another threshold" in out
