@@ -12,13 +12,14 @@ from ragassay.compare.weak import MARGIN
 from ragassay.errors import RagassayError
 from ragassay.gate.decide import decided
 from ragassay.records.base import Digest, Record
+from ragassay.records.canonical import digest_of
 from ragassay.records.comparison import Comparison
 from ragassay.records.decision import Decision
 from ragassay.records.protocol import Run
 from ragassay.records.score import ScoreTable
 from ragassay.records.text import many
 from ragassay.run.world import load_world
-from ragassay.score.table import table
+from ragassay.score.table import again as score_again
 from ragassay.seal.verify import verify_run
 from ragassay.store import Store
 from ragassay.store.unwritten import Unwritten
@@ -26,7 +27,7 @@ from ragassay.store.unwritten import Unwritten
 T = TypeVar("T", bound=Record)
 Kind = Literal["bytes", "responses", "scores", "comparison", "decision"]
 LINES: dict[type[Record], tuple[str, ...]] = {
-    ScoreTable: ("observations", "runtime", "estimates", "fates", "survival"),
+    ScoreTable: ("observations", "runtime", "estimates", "fates", "survival", "failures"),
     Comparison: ("effects", "moves", "losses"),
     Decision: ("questions",),
 }
@@ -43,6 +44,31 @@ class Check(NamedTuple):
     first: Difference | None = None
 
 
+class _Again:
+    """Each run verified once and scored once under each scoring, however many records stand on its table."""
+
+    def __init__(self, verified: Digest) -> None:
+        self.verified = {verified}
+        self.made: dict[Digest, tuple[ScoreTable, Digest]] = {}
+
+    def score(self, store: Store, stored: ScoreTable) -> tuple[ScoreTable, Digest]:
+        """The table and its digest, from the same scoring, judgements and calibrations."""
+        if stored.run_record not in self.verified:
+            verify_run(store, stored.run_record)
+            self.verified.add(stored.run_record)
+        key = digest_of(
+            [stored.run_record, stored.scoring, sorted(stored.judged.items()), sorted(stored.calibrations.items())]
+        )
+        if key not in self.made:
+            self.made[key] = score_again(store, stored)
+        return self.made[key]
+
+    def table(self, store: Store, stored: ScoreTable) -> ScoreTable:
+        """As a decision asks for it: the stored one, if what was made differs in the last bits of numbers only."""
+        made, _ = self.score(store, stored)
+        return stored if made == stored or _first(store, stored, made) is None else made
+
+
 def audit(store: Store, run: Digest) -> Iterator[Check]:
     """Everything behind a run and everything made of it, each as it is finished; nothing in the store changes.
 
@@ -54,10 +80,11 @@ def audit(store: Store, run: Digest) -> Iterator[Check]:
     record = verify_run(scratch, run)
     yield Check("bytes", run, "equal", f"{many(record.answered, 'trace')} and all that they stand on, hashed again")
     yield _responses(scratch, run, record)
+    again = _Again(run)
     tables = named(store, ScoreTable, "scores/", "past/")
     own = {digest: one for digest, one in tables.items() if one.run_record == run}
     for digest, one in sorted(own.items()):
-        yield _scores(scratch, digest, one)
+        yield _scores(scratch, digest, one, again)
     if not own:
         yield Check("scores", run, "not made again", "the store names no score table of this run")
     for digest, comparison in sorted(named(store, Comparison, "comparison/").items()):
@@ -66,7 +93,7 @@ def audit(store: Store, run: Digest) -> Iterator[Check]:
     for digest, decision in sorted(named(store, Decision, "decision/").items()):
         arms = [decision.candidate, *([decision.baseline] if decision.baseline else [])]
         if run in [one.run_record for one in arms]:
-            yield _decision(scratch, digest, decision)
+            yield _decision(scratch, digest, decision, again)
 
 
 def named(store: Store, kind: type[T], *prefixes: str) -> dict[Digest, T]:
@@ -88,12 +115,12 @@ def _responses(store: Store, digest: Digest, run: Run) -> Check:
     return Check("responses", digest, "equal", told)
 
 
-def _scores(store: Store, digest: Digest, stored: ScoreTable) -> Check:
+def _scores(store: Store, digest: Digest, stored: ScoreTable, again: _Again) -> Check:
     try:
-        made, again = table(store, stored.run_record, stored.scoring)
+        made, same = again.score(store, stored)
     except RagassayError as cause:
         return Check("scores", digest, "differs", f"cannot be made again: {cause.message}")
-    return _check(store, "scores", digest, stored, made, again, f"{many(stored.questions, 'question')} scored again")
+    return _check(store, "scores", digest, stored, made, same, f"{many(stored.questions, 'question')} scored again")
 
 
 def _comparison(store: Store, digest: Digest, stored: Comparison) -> Check:
@@ -117,7 +144,7 @@ def _comparison(store: Store, digest: Digest, stored: Comparison) -> Check:
     return _check(store, "comparison", digest, stored, made, again, told)
 
 
-def _decision(store: Store, digest: Digest, stored: Decision) -> Check:
+def _decision(store: Store, digest: Digest, stored: Decision, again: _Again) -> Check:
     try:
         made = decided(
             store,
@@ -128,6 +155,7 @@ def _decision(store: Store, digest: Digest, stored: Decision) -> Check:
             as_of=stored.as_of,
             reviews=stored.reviews,
             names=(stored.candidate.name, "" if stored.baseline is None else stored.baseline.name),
+            again=again.table,
         )
     except RagassayError as cause:
         return Check("decision", digest, "differs", f"cannot be made again: {cause.message}")
@@ -147,7 +175,7 @@ def _first(store: Store, stored: Record, made: Record) -> Difference | None:
     """The first difference in a record or in its tables; how those are compressed says nothing."""
     for name in LINES[type(stored)]:
         left, right = getattr(stored, name), getattr(made, name)
-        if left != right:
+        if left != right and left is not None and right is not None:
             found = lines_difference(store.get_raw_lines(left), store.get_raw_lines(right))
             if found is not None:
                 return found._replace(place=f"{name} {found.place}")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ragassay.audit.alike import Difference, difference
-from ragassay.errors import RecordError
+from ragassay.errors import AbsentError, RecordError
 from ragassay.records.canonical import digest_of, load_json
 from ragassay.records.protocol import Run, SystemIdentity
 from ragassay.records.trace import Measurements, TraceContent
@@ -22,6 +22,7 @@ from ragassay.store import Store
 AS_IN_CONTRACT = "as in the contract"
 NO_RAW = "the adapter kept no raw response"
 FAILED = "the question failed, so there is no answer to read again"
+GONE = "the raw response was erased, or left out of a public file"
 NOT_READ = "the bytes of this adapter are not read again"
 
 
@@ -46,7 +47,11 @@ def read_again(store: Store, run: Run, world: World) -> Responses:
         if reason is not None:
             left[reason] += 1
             continue
-        found = _difference(store, content, measured, world, reader)
+        try:
+            found = _difference(store, content, measured, world, reader)
+        except AbsentError:
+            left[GONE] += 1
+            continue
         made += 1
         if found is not None and first is None:
             first = (f"{content.query_id} repeat {content.repeat}", found)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ragassay.gate.budgets import read_budgets
-from ragassay.gate.evidence import Evidence, check_alike, gather
+from ragassay.gate.evidence import Again, Evidence, check_alike, gather, score_again
 from ragassay.gate.must_hold import read_must_hold
 from ragassay.gate.recorded import read_recorded
 from ragassay.gate.refusals import read_words, rules_of
@@ -73,13 +73,14 @@ def decided(
     as_of: str,
     reviews: Sequence[Review] = (),
     names: tuple[str, str] = ("candidate", "baseline"),
+    again: Again = score_again,
 ) -> Decided:
-    """`decide`, with all that was read, for queues and lists of people."""
+    """`decide`, with all that was read, for queues and lists of people; `again`: who scores the runs again."""
     moment = instant(as_of)
     rules = store.get_record(Policy, policy)
     wanted = measures_of(rules)
-    ours = gather(store, candidate, names[0], wanted)
-    theirs = None if baseline is None else gather(store, baseline, names[1], wanted)
+    ours = gather(store, candidate, names[0], wanted, again)
+    theirs = None if baseline is None else gather(store, baseline, names[1], wanted, again)
     if theirs is not None:
         check_alike(store, ours, theirs, rules.variation)
     world = load_world(store, ours.run, ours.protocol, ours.subject, ours.benchmark)
@@ -87,7 +88,7 @@ def decided(
     arms = Arms(store, rules, ours, theirs)
     results = [
         *read_standing(rules, policy, arms.sides, moment),
-        *read_weak_baseline(arms, reference),
+        *read_weak_baseline(arms, reference, again),
         *read_demands(arms, asked),
         *read_reviews(rules, ours, theirs, reviews),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -119,7 +119,19 @@ class Evidence(NamedTuple):
         return parse(measure).with_rel(self.benchmark.rel)
 
 
-def gather(store: Store, scores: str, name: str, wanted: Collection[str] | None = None) -> Evidence:
+def score_again(store: Store, stored: ScoreTable) -> ScoreTable:
+    """The table of the same run and scoring; the run's bytes, and all that its protocol reaches, are hashed again."""
+    verify_run(store, stored.run_record)
+    return score.again(store, stored)[0]
+
+
+Again = Callable[[Store, ScoreTable], ScoreTable]
+"""`score_again`, or what has done that for the same run and scoring a moment ago."""
+
+
+def gather(
+    store: Store, scores: str, name: str, wanted: Collection[str] | None = None, again: Again = score_again
+) -> Evidence:
     """Open a score table for a decision.
 
     The run and all that its protocol reaches are hashed again, and the run is scored again: the table must come out
@@ -128,8 +140,7 @@ def gather(store: Store, scores: str, name: str, wanted: Collection[str] | None 
     Raises IntegrityError if anything is not what it should be.
     """
     table = store.get_record(ScoreTable, scores)
-    verify_run(store, table.run_record)
-    made, _ = score.table(store, table.run_record, table.scoring)
+    made = again(store, table)
     if made != table:
         wrong = [one for one in table.__struct_fields__ if getattr(made, one) != getattr(table, one)]
         raise IntegrityError(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ragassay.compare.weak import BUILT_IN
 from ragassay.gate.bounds import TOLERANCE
-from ragassay.gate.evidence import Evidence, check_alike, gather
+from ragassay.gate.evidence import Again, Evidence, check_alike, gather, score_again
 from ragassay.gate.reading import Column, NoColumn, Part, classes_of, column, mean_of, paired
 from ragassay.gate.results import number, result
 from ragassay.gate.rules import Arms
@@ -16,7 +16,7 @@ from ragassay.records.decision import RuleResult
 from ragassay.records.policy import Rule
 
 
-def read_weak_baseline(arms: Arms, reference: Digest | None) -> Iterator[RuleResult]:
+def read_weak_baseline(arms: Arms, reference: Digest | None, again: Again = score_again) -> Iterator[RuleResult]:
     """With a reference: each margin rule of the policy, baseline against reference, by class; a weak one is a review.
 
     The baseline's exact configuration is stored, or it could not have been opened. Compared is the measured difference:
@@ -28,7 +28,7 @@ def read_weak_baseline(arms: Arms, reference: Digest | None) -> Iterator[RuleRes
     if arms.baseline is None:
         yield result(label, "evidence", "review", None, "There is no baseline to hold against it.", ["baseline_absent"])
         return
-    built_in = gather(arms.store, reference, "reference")
+    built_in = gather(arms.store, reference, "reference", again=again)
     check_alike(arms.store, arms.baseline, built_in, arms.policy.variation)
     if built_in.subject.system.adapter != BUILT_IN:
         told = f"The reference is {built_in.subject.system.adapter}, not the built-in system."

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from ragassay.errors import IntegrityError, RecordError
-from ragassay.records.base import Record
+from ragassay.errors import AbsentError, IntegrityError, RecordError
+from ragassay.records.base import Digest, Record
 from ragassay.records.canonical import digest_bytes, digest_of, digest_set
 from ragassay.records.case import Benchmark, Case
 from ragassay.records.document import Corpus, CorpusEntry, Document, Segmentation
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
+from ragassay.records.trace import Measurements
 from ragassay.seal.freeze import stated
 from ragassay.store import Store
 
@@ -40,9 +41,10 @@ def verify(store: Store, protocol_digest: str) -> None:
     _verify_benchmark(store, subject, protocol)
 
 
-def verify_run(store: Store, run_digest: str) -> Run:
-    """Re-hash a run's manifest and blobs and its protocol, and compute its content digest again.
+def verify_run(store: Store, run_digest: str, gone: list[Digest] | None = None) -> Run:
+    """Re-hash a run's manifest, blobs, raw responses and protocol, and compute its content digest again.
 
+    A raw response that was erased, or left out of a public file, is added to `gone`: traces stand without it.
     Raises IntegrityError with the role and the object. Returns the manifest.
     """
     run = _record(store, Run, run_digest, "run")
@@ -52,7 +54,7 @@ def verify_run(store: Store, run_digest: str) -> Run:
     digests = _line_digests(store, run.contents, "run.contents")
     _same("run.answered", run.answered, len(digests), run_digest)
     _same("run.content", run.content, digest_set(digests), run_digest)
-    _same("run.measurements", len(digests), len(_line_digests(store, run.measurements, "run.measurements")), run_digest)
+    _same("run.measurements", len(digests), _verify_raw(store, run, [] if gone is None else gone), run_digest)
     _line_digests(store, run.texts, "run.texts")
     _record(store, Envelope, run.envelope, "run.envelope")
     return run
@@ -99,6 +101,20 @@ def _verify_benchmark(store: Store, subject: Subject, protocol: Protocol) -> Non
                 store.get(case.raw)
     _same("benchmark.cases", benchmark.cases, len(cases), benchmark.blob)
     _same("benchmark.cases_digest", benchmark.cases_digest, digest_set(cases), benchmark.blob)
+
+
+def _verify_raw(store: Store, run: Run, gone: list[Digest]) -> int:
+    """Every raw response that was kept and not taken away since; how many lines of measurements there are."""
+    lines = 0
+    with _role("run.measurements"):
+        for measured in store.get_lines(Measurements, run.measurements):
+            lines += 1
+            if measured.raw is not None:
+                try:
+                    store.get(measured.raw)
+                except AbsentError:
+                    gone.append(measured.raw)
+    return lines
 
 
 def _named(protocol: Protocol, role: str) -> str:
