@@ -10,6 +10,7 @@ from ragassay.records.case import Case
 from ragassay.records.comparison import Comparison
 from ragassay.records.decision import Decision, Review
 from ragassay.records.document import CorpusEntry, Document, Passage, SkippedLine
+from ragassay.records.judgement import Calibration, Judgement, JudgementSet, Sample
 from ragassay.records.protocol import Run
 from ragassay.records.provenance import SourceFile
 from ragassay.records.score import ScoreTable
@@ -20,10 +21,12 @@ from ragassay.store.links import Target, links_of
 from ragassay.store.refs import record_of
 
 TEXTS: tuple[type[Record], ...] = (
-    Case, CorpusEntry, Document, Measurements, Passage, Review, SkippedLine, SourceFile, TraceContent,
+    Case, CorpusEntry, Document, Judgement, Measurements, Passage, Review, SkippedLine, SourceFile, TraceContent,
 )  # fmt: skip
 """Lines and records that hold, or lead to, texts of documents, questions, answers or people."""
-MADE = ("scores/", "past/", "decision/", "comparison/", "review/", f"{PREFIX}/")
+MADE = (
+    "scores/", "past/", "decision/", "comparison/", "review/", "judgements/", "calibrations/", "samples/", f"{PREFIX}/",
+)  # fmt: skip
 """Names of what is made of runs, and of what is signed about it."""
 
 
@@ -83,6 +86,14 @@ def _refs(store: Store, run: Digest) -> list[Ref]:
     return sorted(set(found), key=lambda one: one.name)
 
 
+def _judged_run(store: Store, ref: Ref) -> str:
+    """`Run.identity()` of the run that a set, a sample or a calibration is about."""
+    if record_of(ref.kind) is Sample:
+        return store.get_record(Sample, ref.digest).run
+    digest = ref.digest if record_of(ref.kind) is JudgementSet else store.get_record(Calibration, ref.digest).judged
+    return store.get_record(JudgementSet, digest).run
+
+
 def _is_of(store: Store, ref: Ref, run: Digest) -> bool:
     kind = record_of(ref.kind)
     if kind is ScoreTable:
@@ -93,6 +104,8 @@ def _is_of(store: Store, ref: Ref, run: Digest) -> bool:
     if kind is Decision:
         decision = store.get_record(Decision, ref.digest)
         return run in [one.run_record for one in (decision.candidate, decision.baseline) if one is not None]
+    if kind in (JudgementSet, Sample, Calibration):
+        return _judged_run(store, ref) == store.get_record(Run, run).identity()
     if kind is Review:
         review = store.get_record(Review, ref.digest)
         tables = [store.get_record(ScoreTable, one) for one in (review.candidate, review.baseline)]

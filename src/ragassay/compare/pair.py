@@ -17,6 +17,7 @@ from ragassay.compare.weak import MARGIN, weak_baseline
 from ragassay.errors import UsageError
 from ragassay.records.base import Digest, QueryId
 from ragassay.records.comparison import Arm, Change, Comparison, Unpaired
+from ragassay.score.named import uncalibrated
 from ragassay.store import Store
 
 MOST_CHANGES = 1_000
@@ -106,6 +107,7 @@ def pair_sides(
         weak_baseline=() if reference is None else _weak(a, reference, margin),
         reference=reference,
         margin=None if reference is None else margin,
+        uncalibrated=tuple(sorted({name for one in (a, b) for name in uncalibrated(store, one.table, one.scoring)})),
         stored_configuration=stored_configuration(a),
     )
     digest = store.put_record(made)

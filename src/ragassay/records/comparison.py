@@ -211,5 +211,7 @@ class Comparison(Record, frozen=True, kw_only=True):
     """ScoreTable of the built-in BM25 that the baseline was held against."""
     margin: Share | None = None
     """By how much of a measure's range the baseline might be worse than it."""
+    uncalibrated: tuple[Name, ...] = ()
+    """Judges of either arm that nobody has held against people as they are read: effects by them satisfy no rule."""
     stored_configuration: bool = True
     """The baseline's exact configuration is stored."""

@@ -67,6 +67,20 @@ def judges_on(store: Store, run: str, kind: str | None = None) -> tuple[str, ...
     return tuple(sorted(made))
 
 
+def uncalibrated(store: Store, table: ScoreTable, scoring: Scoring) -> tuple[str, ...]:
+    """Judges of a table that are no people and were not held against any as they are read: their numbers are marked."""
+    made = []
+    for name, digest in sorted(table.judged.items()):
+        record = store.get_record(JudgementSet, digest)
+        known = table.calibrations.get(name)
+        found = store.get_record(Calibration, known) if known else None
+        fits = found is not None and (found.judge, found.threshold) == (
+            record.judge, scoring.judge_thresholds.get(name))  # fmt: skip
+        if not fits and store.get_record(JudgeIdentity, record.judge).kind != "person":
+            made.append(name)
+    return tuple(made)
+
+
 def is_superseded(store: Store, table: ScoreTable, run: Run) -> tuple[str, ...]:
     """Judges of a table whose set or calibration is not the one that is in force now."""
     now = of_judges(store, run, table.judged)

@@ -48,6 +48,9 @@ def caveats(record: Comparison) -> Iterator[str]:
     for name, arm in (("baseline", record.baseline), ("candidate", record.candidate)):
         if arm.mixed:
             yield plain(f"Mixed run: the {name} reports more than one value of {', '.join(arm.mixed)}.")
+    if record.uncalibrated:
+        names = ", ".join(record.uncalibrated)
+        yield plain(f"Uncalibrated: nobody has held {names} against people; effects by={names} satisfy no rule.")
     if record.unpaired:
         count = len(record.unpaired)
         yield (
