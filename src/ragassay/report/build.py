@@ -13,6 +13,7 @@ from ragassay.records.score import CLASS_ORDER, FIGURES, ClaimFailure, Estimate
 from ragassay.report import dimensions, outcomes, runtime
 from ragassay.report.data.build import data_card, five
 from ragassay.report.funnel import funnels
+from ragassay.report.grounding.among import among
 from ragassay.report.grounding.build import Key, by_key, judge_view
 from ragassay.report.grounding.text import caveats as judge_caveats
 from ragassay.report.identity import caveats, identity
@@ -45,6 +46,7 @@ def build(material: Material) -> Scorecard:
     shown = dimensions.dimensions(dimensions.FIVE, material.estimates, steps)
     others = dimensions.dimensions(dimensions.OTHERS, material.estimates, steps)
     judges = [judge_view(one, material.failures, class_of, material.scoring.level) for one in material.judges_read]
+    clusters = {str(case.query_id): case.cluster for case in material.cases}
     tables = funnels(material.survival, material.fates, class_of)
     columns = _columns(shown)
     return Scorecard(
@@ -81,6 +83,7 @@ def build(material: Material) -> Scorecard:
         beside=dimensions.beside(material.estimates, steps),
         other=tuple(others),
         judges=tuple(judges),
+        among=tuple(among(material.judges_read, clusters, material.scoring.level)),
         access=seen.access(tuple(one for one in class_of if one in denied)),
         runtime=tuple(runtime.runtime_rows(material.estimates, seen.late)),
         distributions=tuple(_distributions(seen, columns)),

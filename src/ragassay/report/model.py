@@ -10,7 +10,7 @@ import msgspec
 from ragassay.records.base import Digest
 from ragassay.records.score import Bounds, Estimate
 from ragassay.report.data.model import CitationView, DataCard, IdentityView
-from ragassay.report.grounding.model import ClaimView, JudgeView
+from ragassay.report.grounding.model import Among, ClaimView, JudgeView
 from ragassay.report.refusal.model import Refusal
 from ragassay.report.tied import Tied
 
@@ -375,6 +375,8 @@ class Scorecard(Sheet, frozen=True, kw_only=True):
     """Citations, correctness, authorization."""
     judges: tuple[JudgeView, ...]
     """Whose verdicts the grounding numbers are, and how far they are to be believed."""
+    among: tuple[Among, ...]
+    """How far these judges agree with each other."""
     access: AccessReview
     runtime: tuple[RuntimeRow, ...]
     distributions: tuple[Distribution, ...]

@@ -71,7 +71,7 @@ def markdown(card: Scorecard) -> str:
         "## Expected and actual outcomes",
         _outcomes(card),
         *refusal_text.markdown(card.refusal),
-        *grounding_text.markdown(card.judges),
+        *grounding_text.markdown(card.judges, card.among),
         "## Citations, correctness, authorization",
         *[part for one in card.other for part in _dimension(one, card.judges)],
         _access(card),

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.unit.run.judges.test_panel import join
 from tests.unit.score.score_material import scoring
 from tests.unit.trials.people.judged_run import Judged, judged_run
 from tests.unit.trials.people.test_people import filled
@@ -119,3 +120,25 @@ def test_doubt_is_told_by_the_name_of_the_judge_alone(given: Judged) -> None:
         "ndcg@5",
     )
     assert [doubted(one, judges) for one in spelled] == [True, True, False, False]
+
+
+def test_judges_are_held_against_each_other_on_what_they_share(given: Judged) -> None:
+    join(given, "llm", 12)
+    join(given, "other", 0, model="m-2")
+    asked = scoring("faithfulness", judges=("words", "llm", "other"))
+    found = score.in_force(given.store, given.store.get_record(Run, given.run), asked)
+    _, table = score.table(given.store, given.run, given.store.put_record(asked), judged=found.judged)
+    card = report.scorecard(given.store, Digest(table))
+    rows = {row.judges: row for row in card.among}
+    assert set(rows) == {("llm", "other"), ("llm", "words"), ("other", "words"), ("llm", "other", "words")}
+    apart, same = rows["llm", "words"], rows["other", "words"]
+    assert (apart.items, apart.raw, same.raw, same.kappa, same.ac1) == (120, 108 / 120, 1.0, 1.0, 1.0)
+    assert apart.kappa_interval is not None
+    assert apart.kappa_interval.clusters == 60
+    every = rows["llm", "other", "words"]
+    assert every.kappa is None
+    assert apart.alpha is not None
+    assert every.alpha is not None
+    assert apart.alpha < every.alpha < 1
+    assert "Judges among themselves" in report.html(card)
+    assert "### Judges among themselves" in report.markdown(card)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ragassay.records.judgement import Agreement, Bias
+from ragassay.records.score import Interval
 from ragassay.records.trace import Cost
 
 
@@ -71,6 +72,22 @@ class JudgeView(Sheet, frozen=True, kw_only=True):
     """Claims of the answers that it was shown."""
     cannot_see: str
     """What judges of this kind do not see."""
+
+
+class Among(Sheet, frozen=True, kw_only=True):
+    """Two judges, or all of them, held against each other on the items that they have in common."""
+
+    about: str
+    judges: tuple[str, ...]
+    items: int
+    raw: float | None
+    """Share of equal labels."""
+    kappa: float | None
+    kappa_interval: Interval | None
+    ac1: float | None
+    ac1_interval: Interval | None
+    alpha: float | None
+    alpha_interval: Interval | None
 
 
 class ClaimVerdict(Sheet, frozen=True, kw_only=True):

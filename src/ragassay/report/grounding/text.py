@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ragassay.records.score import Interval
-from ragassay.report.grounding.model import ClaimView, JudgeView
+from ragassay.report.grounding.model import Among, JudgeView
 from ragassay.report.grounding.words import FAILURES, TOLD_BY, UNCALIBRATED
 from ragassay.report.words import NOT_MEASURED, class_name, literal, many, number, plain
 
@@ -48,7 +48,7 @@ def lines(judges: Sequence[JudgeView]) -> Iterator[str]:
             )
 
 
-def markdown(judges: Sequence[JudgeView]) -> Iterator[str]:
+def markdown(judges: Sequence[JudgeView], among: Sequence[Among] = ()) -> Iterator[str]:
     """The section with all that the page shows of judges."""
     yield "## Grounding: who judged, and how far to believe it"
     if not judges:
@@ -87,16 +87,20 @@ def markdown(judges: Sequence[JudgeView]) -> Iterator[str]:
             heads = ("Class", "About", "Items", "No verdict", "Kappa", "Sensitivity", "Specificity")
             yield _table(heads, agreed)
 
+    if among:
+        both = [
+            (one.about, literal(", ".join(one.judges)), number(one.items),
+             "" if one.raw is None else f"{one.raw:.3f}", *_pairwise(one), _between(one.alpha, one.alpha_interval))
+            for one in among
+        ]  # fmt: skip
+        yield "### Judges among themselves"
+        yield _table(("About", "Judges", "Items", "Equal labels", "Kappa", "AC1", "Alpha"), both)
 
-def claim_line(one: ClaimView) -> str:
-    """One claim in one line: its text, and what each judge says of it."""
-    said = []
-    for each in one.verdicts:
-        told = f"{each.judge}: {each.said}"
-        if each.failure:
-            told += f", {FAILURES[each.failure]}" + (f" at {' and '.join(each.steps)}" if each.steps else "")
-        said.append(told)
-    return plain(f"{one.claim_id} {one.text}: {'; '.join(said) or NOT_MEASURED}", 600)
+
+def _pairwise(one: Among) -> tuple[str, str]:
+    if len(one.judges) > 2:
+        return "", ""
+    return _between(one.kappa, one.kappa_interval), _between(one.ac1, one.ac1_interval)
 
 
 def _between(value: float | None, interval: Interval | None) -> str:
