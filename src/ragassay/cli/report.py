@@ -14,9 +14,13 @@ from ragassay.cli.score import score_unscored
 from ragassay.cli.settings import FILE_NAME
 from ragassay.cli.workspace import open_store
 from ragassay.errors import UsageError
+from ragassay.records.base import Digest
+from ragassay.records.protocol import Run
+from ragassay.records.score import ScoreTable
 from ragassay.records.text import many
 from ragassay.report import Scorecard
 from ragassay.report.pages import Layout
+from ragassay.store import Store
 
 Format = Literal["html", "json", "md"]
 
@@ -62,6 +66,7 @@ def report(
     if (made := score_unscored(opened, scores)) is not None:
         talk.say(f"{'the newest run' if scores == 'latest' else scores} was not scored yet: scores {made}")
     digest = opened.resolve(scores, kind_prefix="scores")
+    say_superseded(opened, digest)
     card = ragassay.report.scorecard(opened, digest)
     paths = write_report(card, out, format, layout)
     if junit is not None:
@@ -78,6 +83,18 @@ def report(
         for path in paths:
             talk.data(str(path))
     talk.then(f"open {paths[0]}" if paths else "ragassay report --format html")
+
+
+def say_superseded(store: Store, scores: Digest) -> None:
+    """Tell that a judge of a score table has newer verdicts, or another calibration, than the table was made of."""
+    from ragassay.score import is_superseded
+
+    table = store.get_record(ScoreTable, scores)
+    old = is_superseded(store, table, store.get_record(Run, table.run_record))
+    if old:
+        talk.say(
+            f"newer judgements or a newer calibration of {', '.join(old)} are in force; `ragassay score` reads them"
+        )
 
 
 def write_report(

@@ -82,12 +82,12 @@ def uncalibrated(store: Store, table: ScoreTable, scoring: Scoring) -> tuple[str
 
 
 def is_superseded(store: Store, table: ScoreTable, run: Run) -> tuple[str, ...]:
-    """Judges of a table whose set or calibration is not the one that is in force now."""
-    now = of_judges(store, run, table.judged)
+    """Judges that a table reads and of which another set or calibration is in force than it was made of."""
+    now = in_force(store, run, store.get_record(Scoring, table.scoring))
     return tuple(
         name
-        for name in table.judged
-        if (now.judged.get(name), now.calibrations.get(name)) != (table.judged[name], table.calibrations.get(name))
+        for name in sorted({*table.judged, *now.judged})
+        if (now.judged.get(name), now.calibrations.get(name)) != (table.judged.get(name), table.calibrations.get(name))
     )
 
 

@@ -66,6 +66,10 @@ def test_the_whole_way(
     code, out, _ = say(capsys, "score", "judged", *read, "--judge-threshold", "words=0.5", *store, "--json")
     assert code == 0
     assert next(one["value"] for one in json.loads(out)["estimates"] if "faithfulness" in one["measure"]) == 1.0
+    code, _, err = say(capsys, "judge", "calibrate", "words", "--threshold", "0.6", *store)
+    assert code == 0
+    _, _, err = say(capsys, "report", "judged", "--out", "report", *store)
+    assert "newer judgements or a newer calibration of words are in force" in err
     code, out, _ = say(capsys, "explain", "judged", "q001", *store)
     assert code == 0
     assert "c2, repeat 0: " in out
