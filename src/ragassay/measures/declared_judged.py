@@ -15,6 +15,11 @@ _NO_VERDICT = (
     "value and the estimate, and is missing with its cause where none came; error(disqualified) by a judge that failed "
     "its controls; missing(no_majority) where its repeats agree on no label"
 )
+_NO_PAIR = (
+    "as soon as one verdict did not come the question is missing with bounds, since what needs no verdict is known to "
+    "be bad, and the share of what is known would lean that way; missing(not_judged) where the judge has no set for "
+    "the run; error(disqualified) by a judge that failed its controls"
+)
 _CLAIMS = "a question that was not answered is undefined(not_answered); an answer that claims nothing: undefined"
 _PARTLY = "*partly* counts half"
 
@@ -74,9 +79,10 @@ DECLARED: tuple[Declaration, ...] = (
     ),
     _judged(
         name="citation_precision",
-        summary="Of the pairs of a claim and a citation behind it, the share in which what is cited supports the claim.",
+        summary="Of the pairs of a claim and a citation behind it, the share in which what is cited supports it.",
         denominator="claims with citations: a claim with two citations is two pairs, each with a verdict of its own",
         duplicates="one source cited twice behind a claim counts twice",
+        missing_labels=_NO_PAIR,
         unjudged="what was never in the trace supports nothing, and needs no verdict",
         nothing_relevant=f"{_CLAIMS}(no_claims); one that cites nothing: undefined(no_citations)",
         reference="Gao et al. 2023 (ALCE), pair by pair",
@@ -87,6 +93,7 @@ DECLARED: tuple[Declaration, ...] = (
         summary="Share of the answer's claims that at least one of their own citations supports.",
         denominator="claims of the answer of which that is known",
         duplicates="a claim counts once, however many of its citations support it",
+        missing_labels=_NO_PAIR,
         unjudged="a claim without a citation is not supported by one, and needs no verdict",
         nothing_relevant=f"{_CLAIMS}(no_claims)",
         reference="Gao et al. 2023 (ALCE), but each citation alone: two that carry a claim only together do not count",
@@ -136,8 +143,7 @@ DECLARED: tuple[Declaration, ...] = (
         population="answered questions with labels, by class",
         denominator="claims of the answer of which that is known",
         direction="lower",
-        missing_labels=f"unlabelled: missing(unlabelled); a verdict that names no span: missing(no_spans); "
-        f"else {_NO_VERDICT}",
+        missing_labels=f"unlabelled: missing(unlabelled); a verdict that names no span: no_spans; else {_NO_PAIR}",
         unjudged="evidence that nobody labelled counts as noise",
         nothing_relevant=f"{_CLAIMS}(no_claims)",
         reference="after Ru et al. 2024 (RAGChecker), which counts wrong claims only",

@@ -123,9 +123,9 @@ class Judged:
         if name == "faithfulness":
             return share(self.supported())
         if name == "citation_precision":
-            return share(self._pairs(claims), "no_citations")
+            return share(self._pairs(claims), "no_citations", all_or_none=True)
         if name == "citation_recall":
-            return share(self._by_own(claims))
+            return share(self._by_own(claims), all_or_none=True)
         if name == "noise_sensitivity":
             return self._noise()
         return Score(self._grounded())
@@ -224,7 +224,7 @@ class Judged:
             else:
                 good = bool(one.good) and not self._touches(spans)
                 made.append(Part(one.target, good, value(float(good))))
-        return share(made)
+        return share(made, all_or_none=True)
 
     def _touches(self, spans: Sequence[Record]) -> bool:
         """Whether any of these spans meets relevant evidence."""
@@ -303,20 +303,24 @@ def measured(ruling: Ruling) -> Outcome:
     return missing("no_score", 1.0) if ruling.score is None else value(ruling.score)
 
 
-def share(parts: Sequence[Part], nothing: str = "no_items") -> Score:
-    """The share of the good ones among those that are known; with the bounds for all where some are not."""
+def share(parts: Sequence[Part], nothing: str = "no_items", *, all_or_none: bool = False) -> Score:
+    """The share of the good ones among those that are known; with the bounds for all where some are not.
+
+    `all_or_none`: missing with these bounds as soon as one is not known. So where some are known without a verdict, and
+    only to be bad, as a claim without a citation is: the share of the known ones would lean that way.
+    """
     if not parts:
         return Score(undefined(nothing))
     known = [one for one in parts if one.good is not None]
     good, total, unknown = sum(one.good is True for one in known), len(parts), len(parts) - len(known)
-    if not known:
-        reasons = Counter((one.outcome.status, one.outcome.reason) for one in parts)
-        (status, reason), _ = min(reasons.items(), key=lambda one: (-one[1], one[0]))
-        outcome = error(reason, total) if status == "error" else missing(reason, total)
-        return Score(outcome, parts=tuple(parts))
     if not unknown:
         return Score(value(good, total), parts=tuple(parts))
     bounds = Bounds(low=good / total, high=(good + unknown) / total)
+    if not known or all_or_none:
+        reasons = Counter((one.outcome.status, one.outcome.reason) for one in parts if one.good is None)
+        (status, reason), _ = min(reasons.items(), key=lambda one: (-one[1], one[0]))
+        outcome = error(reason, total) if status == "error" else missing(reason, total)
+        return Score(outcome, bounds if known else None, parts=tuple(parts))
     return Score(value(good, len(known)), bounds, float(total), tuple(parts))
 
 

@@ -107,7 +107,7 @@ def test_one_good_citation_supports_a_claim_however_the_other_fares() -> None:
                 measures=("citation_precision", "citation_recall"))  # fmt: skip
     assert row(got, "citation_recall(by=j)").value == 1.0
     found = row(got, "citation_precision(by=j)")
-    assert (found.value, found.whole, bounds_of(found)) == (1.0, 2, (0.5, 1.0))
+    assert (found.status, found.reason, found.denominator, bounds_of(found)) == ("missing", "timeout", 2, (0.5, 1.0))
     unknown = score(said("citation c1:0", "unsupported"), said("citation c1:1"),
                     answer="The fee is three euros [1][2].", measures=("citation_recall",))  # fmt: skip
     assert (row(unknown, "citation_recall(by=j)").status, row(unknown, "citation_recall(by=j)").reason) == (
@@ -177,7 +177,13 @@ def test_noise_is_what_supports_a_claim_and_carries_no_relevant_evidence() -> No
     assert (found.numerator, found.denominator) == (2, 4)
     blind = row(score(said("claim c1", "supported"), *rulings[1:], measures=("noise_sensitivity",)),
                 "noise_sensitivity(by=j)")  # fmt: skip
-    assert (blind.numerator, blind.denominator, bounds_of(blind)) == (2, 3, (0.5, 0.75))
+    assert (blind.status, blind.reason, blind.denominator, bounds_of(blind)) == ("missing", "no_spans", 4, (0.5, 0.75))
+
+
+def test_a_judge_of_claims_alone_says_nothing_of_citations_though_some_claims_have_none() -> None:
+    """c1 to c3 cite and were not asked about, c4 cites nothing: not 0 of 1, but unknown from 0 to 3 of 4."""
+    got = row(score(said("claim c1", "supported"), measures=("citation_recall",)), "citation_recall(by=j)")
+    assert (got.status, got.reason, got.denominator, bounds_of(got)) == ("missing", "not_judged", 4, (0.0, 0.75))
 
 
 def test_similarities_are_scores_and_rule_on_nothing() -> None:
