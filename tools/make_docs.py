@@ -89,8 +89,6 @@ def measures() -> str:
             "nothing relevant": one.nothing_relevant, "unsafe alone for": one.unsafe_alone_for,
             "version, reference": f"{one.version}; {one.reference}",
         }  # fmt: skip
-        if one.computed_by == "later":
-            rows["measured by"] = "nothing yet: reads *not measured*"
         parts += ["| | |", "|---|---|"]
         parts += [
             f"| {key} | {value.replace('|', chr(92) + '|')} |"

@@ -58,8 +58,8 @@ class Declaration:
     cutoff: CutoffRule = "none"
     aliases: tuple[str, ...] = ()
     """Other tools' names for it, which `parse` reads."""
-    computed_by: Literal["measures", "score", "later"] = "measures"
-    """Which room computes it; *later* is declared so that a report can say *not measured*."""
+    computed_by: Literal["measures", "score"] = "measures"
+    """Which room computes it."""
 
     @property
     def bounded(self) -> bool:

@@ -180,7 +180,7 @@ def test_the_package_is_sealed_and_another_version_does_not_score_for_it(tmp_pat
         ({"high": 0.0}, "a range that is none"),
         ({"low": -math.inf}, "a range that is none"),
         ({"aggregation": "micro"}, "as a mean"),
-        ({"computed_by": "later"}, "as a mean"),
+        ({"computed_by": "score"}, "as a mean"),
         ({"stage": "answer"}, "which only lists have"),
     ],
 )

@@ -35,8 +35,6 @@ def measure_of(spelled: str, given: Given, field: str, *, read: Read, step: str 
         hint = f"did you mean {close[0]}? Or add " if close else "add "
         yield Finding("refused", f"{field}.measure", f"the scoring lacks {measure}",
                       f'{hint}"{measure}" to [scoring] measures')  # fmt: skip
-    elif declared.computed_by == "later" and not is_judged(measure):
-        yield Finding("refused", f"{field}.measure", f"{measure} is declared, and nothing computes it yet")
     if is_judged(measure):
         yield from _judge(measure, given, field)
     of_many = declared.aggregation == "set" or measure.name in OF_MANY
