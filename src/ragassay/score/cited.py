@@ -42,13 +42,12 @@ class Cited(NamedTuple):
 
 
 def citations_of(content: TraceContent, given: Mapping[str, Given | None]) -> tuple[Citation, ...] | None:
-    """The citations of an answer: the system's, else the marks that judging read in its text; None: neither has any."""
+    """The citations of an answer as judging read them, which is what verdicts name by their places: each mark of the
+    text by itself; else as the system reports them. None: neither has any."""
     if content.answer is None:
         return None
-    if content.answer.citations is not None:
-        return content.answer.citations
-    marks = [one.claims.citations for one in given.values() if one is not None and one.claims is not None]
-    return next((one for one in marks if one), None)
+    judged = [one.claims.citations for one in given.values() if one is not None and one.claims is not None]
+    return next((one for one in judged if one), content.answer.citations)
 
 
 def cited(

@@ -16,12 +16,13 @@ from ragassay.errors import IntegrityError
 from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of
 from ragassay.records.case import REFUSING, Benchmark, Case
-from ragassay.records.document import Document, Span
+from ragassay.records.document import Document
 from ragassay.records.judgement import About, AnswerClaims
 from ragassay.records.protocol import Protocol, Run, Subject
-from ragassay.records.trace import Citation, TraceContent
 from ragassay.records.trace import Item as TraceItem
+from ragassay.records.trace import TraceContent
 from ragassay.run.judges.contract import Item, Shown
+from ragassay.score.citing import cited, items_of
 from ragassay.score.table import load_world
 from ragassay.score.world import World
 from ragassay.store import Store
@@ -201,15 +202,15 @@ class Matter:
 
     def _citations(self, answered: Answered) -> Iterator[tuple[Item, str]]:
         """One for each citation of each claim whose item is anywhere in the trace."""
-        every = list(_every_item(answered))
+        every = list(items_of(answered.content, answered.context))
         for claim in answered.claims.claims:
             text = self._text_of(answered, claim.claim_id)
             for place in claim.citations:
-                found = _cited(answered.claims.citations[place], every)
-                if not found:
+                found = cited(answered.claims.citations[place], every)
+                if found is None:
                     continue
-                shown = [self.shown(one) for one in self.world.distinct(found)]
-                kept = tuple(one for one in shown if one is not None)
+                shown = self.shown(found)
+                kept = () if shown is None else (shown,)
                 item = self._item(answered, "citation", f"{claim.claim_id}:{place}", text)
                 yield item._replace(evidence=kept), "" if kept else "no_text"
 
@@ -267,23 +268,3 @@ def _documents(store: Store, protocol: Protocol) -> dict[tuple[str, str], Docume
 
     found = corpus_room.load(store, store.get_record(Corpus, protocol.objects["corpus"]))
     return {(one.document_id, one.version): one for one in found}
-
-
-def _every_item(answered: Answered) -> Iterator[TraceItem]:
-    """The context first, then what each step gave out, from the last to the first."""
-    yield from answered.context or ()
-    for step in reversed(answered.content.steps):
-        yield from step.items_out or ()
-
-
-def _cited(citation: Citation, every: Iterable[TraceItem]) -> list[TraceItem]:
-    """The item of this id, or the first items whose sources meet the cited span."""
-    if citation.source is None:
-        return [one for one in every if one.item_id == citation.item_id][:1]
-    wanted = citation.source
-    return [one for one in every if any(_meets(span, wanted) for span in one.sources)][:1]
-
-
-def _meets(one: Span, other: Span) -> bool:
-    same = (one.document_id, one.version) == (other.document_id, other.version)
-    return same and one.start < other.end and other.start < one.end

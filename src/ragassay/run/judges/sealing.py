@@ -12,20 +12,16 @@ from ragassay.records.canonical import digest_of, digest_set
 from ragassay.records.judgement import AnswerClaims, Control, JudgeIdentity, Judgement, JudgementSet, JudgeWork
 from ragassay.run.judges.controls import disqualified
 from ragassay.run.judges.unit import JudgingLog
+from ragassay.score.named import judgements_ref
 from ragassay.store import Store
 
 KIND = "judgementset"
 
 
-def ref_of(name: str, run: str) -> str:
-    """The name under which the set in force of one judge and one run stands; `run` is `Run.identity()`."""
-    return f"judgements/{name}/{run.removeprefix('sha256:')[:16]}"
-
-
 def in_force(store: Store, name: str, run: str) -> Digest | None:
     """The set of this judge and run that is in force; None if there is none."""
     try:
-        return store.ref(ref_of(name, run))
+        return store.ref(judgements_ref(name, run))
     except StoreError:
         return None
 
@@ -81,7 +77,7 @@ def supersede(store: Store, made: JudgementSet) -> tuple[JudgementSet, Digest]:
             return old, before
         made = msgspec.structs.replace(made, supersedes=before)
     digest = store.put_record(made)
-    store.set_ref(ref_of(made.name, made.run), digest, kind=KIND)
+    store.set_ref(judgements_ref(made.name, made.run), digest, kind=KIND)
     return made, digest
 
 

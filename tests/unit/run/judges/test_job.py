@@ -15,8 +15,8 @@ from ragassay.records.trace import Failure
 from ragassay.run.judges.contract import Item, Verdict
 from ragassay.run.judges.executing import foresee
 from ragassay.run.judges.llm.judge import llm
-from ragassay.run.judges.sealing import ref_of
 from ragassay.run.judges.settings import judge_settings
+from ragassay.score.named import judgements_ref
 
 BATCHES, CONTROLS = 4, 12
 """claim, citation, fact, answer; citations are two calls and answers two."""
@@ -30,7 +30,7 @@ def world(tmp_path: Path) -> RunWorld:
 def test_an_offline_evaluator_judges_claims_citations_and_facts(world: RunWorld) -> None:
     made, digest = world.judge(Overlap())
     assert (made.state, made.asked, made.valued, made.controls) == ("complete", 15, 15, ())
-    assert world.store.ref(ref_of("j", world.run.identity())) == digest
+    assert world.store.ref(judgements_ref("j", world.run.identity())) == digest
     found = {(one.query_id, one.about, one.target): one.label for one in world.judgements(made)}
     assert found["q000", "claim", "c1"] == found["q002", "citation", "c2:1"] == "supported"
     claims = list(world.store.get_lines(AnswerClaims, made.claims))
@@ -131,7 +131,7 @@ def test_too_many_errors_stop_the_job_and_leave_a_partial_set(world: RunWorld) -
         world.judge(Failing(), max_error_rate=0.1, concurrency=1)
     assert "batches failed" in raised.value.message
     assert int(raised.value.exit_code) == 4
-    made = world.store.get_record(JudgementSet, world.store.ref(ref_of("j", world.run.identity())))
+    made = world.store.get_record(JudgementSet, world.store.ref(judgements_ref("j", world.run.identity())))
     assert (made.state, made.stopped) == ("partial", "error_budget")
 
 
@@ -142,7 +142,7 @@ def test_a_ceiling_on_calls_holds_and_a_higher_one_goes_on(tmp_path: Path) -> No
         with pytest.raises(CeilingError):
             world.judge(llm(judge), max_calls=11, concurrency=3)
         assert len(model.seen) <= 11
-        made = world.store.get_record(JudgementSet, world.store.ref(ref_of("j", world.run.identity())))
+        made = world.store.get_record(JudgementSet, world.store.ref(judgements_ref("j", world.run.identity())))
         assert (made.state, made.stopped) == ("partial", "cost_ceiling")
         whole, _ = world.judge(llm(judge), max_calls=1000)
         assert (whole.state, whole.valued) == ("complete", 21)
