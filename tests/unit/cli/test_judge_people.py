@@ -11,6 +11,7 @@ import pytest
 from tests.unit.run.judges.world import Overlap, RunWorld
 
 from ragassay.cli import exit_code_of
+from ragassay.records.judgement import JudgeIdentity
 
 ANSWER = "The ferry leaves at 07:40 on weekdays [1]. A day return costs 19 euros [2]."
 
@@ -98,3 +99,37 @@ def test_what_is_wrong_is_told_without_a_traceback(
     code, _, err = say(capsys, *words, "--store", str(world.store.path))
     assert code == 2
     assert says in err
+
+
+SETTINGS = """
+[benchmark]
+cases = "cases.jsonl"
+[system]
+kind = "reference"
+[run]
+as_of = "2026-08-01"
+[judges.both]
+kind = "panel"
+members = ["words", "other"]
+"""
+
+
+def test_a_panel_of_the_settings_reads_what_its_members_said(
+    world: RunWorld, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Other(Overlap):
+        def __init__(self) -> None:
+            self.identity = JudgeIdentity(name="other", kind="semantic")
+            self.judged = 0
+
+    world.judge(Other(), name="other")
+    config = tmp_path / "ragassay.toml"
+    config.write_text(SETTINGS)
+    where = ("--config", str(config), "--store", str(world.store.path))
+    code, _, err = say(capsys, "judge", "run", "judged", "--dry-run", *where)
+    assert code == 0
+    assert "both: a panel asks nothing; it reads the verdicts of words, other" in err
+    code, out, _ = say(capsys, "judge", "run", "judged", *where)
+    assert code == 0
+    assert out.startswith("judge both sha256:")
+    assert "150 of 150 items have a verdict, complete" in out
