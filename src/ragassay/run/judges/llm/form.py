@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ragassay.errors import RecordError
 from ragassay.records.canonical import load_json
 from ragassay.records.judgement import SCALES
+from ragassay.records.text import many
 
 PARSER = "llm-json/1"
 REASON, QUOTE, MOST_QUOTES = 400, 300, 3
@@ -75,7 +76,9 @@ def read(text: str, names: Sequence[str], scale: str, *, quotes: bool) -> dict[s
             raise BadReplyError("item_twice", f"two verdicts for item {said.item}")
         found[said.item] = said
     if missing := [one for one in names if one not in found]:
-        raise BadReplyError("fewer_verdicts", f"{len(found)} verdicts for {len(names)} items; none for {missing[0]}")
+        raise BadReplyError(
+            "fewer_verdicts", f"{many(len(found), 'verdict')} for {many(len(names), 'item')}; none for {missing[0]}"
+        )
     return found
 
 
