@@ -14,7 +14,14 @@ from ragassay.errors import UsageError
 from ragassay.measures import declaration, declarations
 
 VECTOR = Path(__file__).resolve().parents[2] / "vectors" / "declarations.json"
-MODULES = ("declared_ranking", "declared_trace", "declared_answer", "declared_refusal", "declared_counts")
+MODULES = (
+    "declared_ranking",
+    "declared_trace",
+    "declared_answer",
+    "declared_judged",
+    "declared_refusal",
+    "declared_counts",
+)
 
 
 def as_published(one: Any) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def read(text: str, names: Sequence[str], scale: str, *, quotes: bool) -> dict[s
 def _object(text: str) -> Mapping[str, Any]:
     """The one JSON object that a reply is."""
     if len(text) > _LONGEST_REPLY:
-        raise BadReplyError("too_long", f"a reply of {len(text)} characters")
+        raise BadReplyError("too_long", f"a reply of {many(len(text), 'character')}")
     body = text.strip().removeprefix("\ufeff").strip()
     fenced = _FENCED.fullmatch(body)
     if fenced:
