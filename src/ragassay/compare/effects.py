@@ -9,7 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from ragassay.compare import times
-from ragassay.compare.cells import Ints, Key
+from ragassay.compare.cells import Floats, Ints, Key
 from ragassay.compare.effect import EXACT_UP_TO, Differences, differences, effect_of
 from ragassay.compare.families import Purpose, corrected
 from ragassay.compare.figures import figures
@@ -30,12 +30,20 @@ class Setting(NamedTuple):
     slices: Purpose
 
 
+class Flipped(NamedTuple):
+    """What a sign flip turns round, and which cluster each is of; arrays of one length."""
+
+    clusters: Ints
+    values: Floats
+    size: float
+    """The sum of the absolute values that these were made of."""
+
+
 class Tested(NamedTuple):
     """An effect before its test, and what is flipped for it; None: nothing is."""
 
     effect: Effect
-    made: Pairs | None = None
-    own: Differences | None = None
+    flipped: Flipped | None = None
 
 
 def common_keys(a: Side, b: Side) -> tuple[Key, ...]:
@@ -108,9 +116,13 @@ def _of_measure(
         own = differences(made)
         effect = effect_of(made, counted, own, told.unit, setting.level, setting.flips)
         if told.name in TIMES:
-            yield from _of_times(a, b, Tested(effect, made, own), setting)
+            yield from _of_times(a, b, Tested(effect, _flipped(made, own)), setting)
         else:
-            yield Tested(effect, made, own)
+            yield Tested(effect, _flipped(made, own))
+
+
+def _flipped(made: Pairs, own: Differences | None) -> Flipped | None:
+    return None if own is None else Flipped(made.clusters, own.flipped, own.size)
 
 
 def _of_times(a: Side, b: Side, mean: Tested, setting: Setting) -> Iterator[Tested]:
@@ -131,13 +143,12 @@ def _of_times(a: Side, b: Side, mean: Tested, setting: Setting) -> Iterator[Test
         if made.baseline is None or made.candidate is None:
             yield Tested(replace(_without(one, made.bounds), aggregation=name))
             continue
-        yield Tested(
-            replace(
-                one, aggregation=name, baseline=made.baseline, candidate=made.candidate, status="value", reason=None,
-                effect=made.candidate - made.baseline, interval=made.interval, bounds=None, detectable=None,
-                doubt=None,
-            )
+        effect = replace(
+            one, aggregation=name, baseline=made.baseline, candidate=made.candidate, status="value", reason=None,
+            effect=made.candidate - made.baseline, interval=made.interval, bounds=None, detectable=None, doubt=None,
         )  # fmt: skip
+        over = times.above(*found, share)
+        yield Tested(effect, None if over is None else Flipped(*over))
 
 
 def _without(one: Effect, bounds: object) -> Effect:
@@ -151,10 +162,10 @@ def _with_tests(a: Side, b: Side, tested: Sequence[Tested], setting: Setting) ->
     """Each effect with the test of its differences, all of one population as one table."""
     groups: dict[Population, list[int]] = {}
     for place, one in enumerate(tested):
-        if one.own is not None:
+        if one.flipped is not None:
             groups.setdefault(one.effect.population, []).append(place)
     made = [one.effect for one in tested]
-    tables = [_group([tested[place] for place in places]) for places in groups.values()]
+    tables = [_group([own for place in places if (own := tested[place].flipped)]) for places in groups.values()]
     size = int(joined(a, b).clusters.max(initial=-1)) + 1
     found = shared_flips(tables, size, seed=setting.seed, flips=setting.flips, exact_up_to=EXACT_UP_TO)
     for places, tests in zip(groups.values(), found, strict=True):
@@ -167,13 +178,10 @@ def _test(found: Flips) -> PairedTest:
     return PairedTest(p=found.p, floor=found.floor, method="exact" if found.exact else "random", flips=found.flips)
 
 
-def _group(own: Sequence[Tested]) -> FlipGroup:
+def _group(own: Sequence[Flipped]) -> FlipGroup:
     """The differences of one population as a table of clusters and effects."""
-    placed: list[Ints] = [one.made.clusters for one in own if one.made is not None]
-    units = np.unique(np.concatenate(placed))
+    units = np.unique(np.concatenate([one.clusters for one in own]))
     values = np.zeros((len(units), len(own)))
-    for column, (one, at) in enumerate(zip(own, placed, strict=True)):
-        assert one.own is not None
-        values[:, column] = np.bincount(np.searchsorted(units, at), one.own.flipped, minlength=len(units))
-    sizes = np.array([one.own.size if one.own is not None else 0.0 for one in own])
-    return FlipGroup(units, values, sizes)
+    for column, one in enumerate(own):
+        values[:, column] = np.bincount(np.searchsorted(units, one.clusters), one.values, minlength=len(units))
+    return FlipGroup(units, values, np.array([one.size for one in own]))

@@ -95,6 +95,40 @@ def between(a: Times, b: Times, share: float, level: float) -> Difference:
     return Difference(first, second, _interval(a, b, (first, second), share, level), None)
 
 
+class Above(NamedTuple):
+    """By cluster, how many more repeats of the candidate than of the baseline are above a time; shape (clusters,)."""
+
+    clusters: Ints
+    more: Floats
+    size: float
+    """The sum of what the differences are made of, without their signs."""
+
+
+def above(a: Times, b: Times, share: float) -> Above | None:
+    """What a sign flip turns round in order to test a quantile: Mood's median test, paired and for any share.
+
+    The quantile of both arms together stays where it is whichever arm an answer came from; so if the arms are
+    exchangeable, swapping the two of any cluster changes nothing but the sign of what it adds to the difference of the
+    two shares above that quantile. One that was given up is above. None where timeouts hide the common quantile.
+    """
+    every = np.concatenate((a.ended, b.ended))
+    if not len(every):
+        return None
+    at = quantile(every.tolist(), [*a.given_up.tolist(), *b.given_up.tolist()], share)
+    if at is None:
+        return None
+    over = [np.concatenate((own.ended > at, np.ones(len(own.given_up), np.bool_))).astype(np.float64) for own in (a, b)]
+    homes = [np.concatenate((own.clusters, own.lost_clusters)) for own in (a, b)]
+    common = math.fsum(one.sum() for one in over) / sum(map(len, over))
+    clusters = np.unique(np.concatenate(homes))
+    ours, theirs = (
+        np.bincount(np.searchsorted(clusters, home), one - common, minlength=len(clusters))
+        for home, one in zip(homes, over, strict=True)
+    )
+    size = math.fsum(math.fsum(np.abs(one - common)) for one in over)
+    return Above(clusters.astype(np.int64), (theirs - ours).astype(np.float64), size)
+
+
 def _least(own: Times, share: float) -> float:
     found = _quantile(own, share)
     return found if found is not None else float(max((*own.ended[-1:], own.given_up.min())))

@@ -14,12 +14,13 @@ from tests.unit.compare.test_pair import compared, effects, one, rows
 from tests.unit.compare.written import AS_OF, Written
 
 from ragassay.compare.pair import pair
-from ragassay.compare.times import Times, between
+from ragassay.compare.times import Times, above, between
 from ragassay.records.comparison import Effect, Move
 from ragassay.records.document import Span
 from ragassay.records.score import Bounds, Observation
 from ragassay.records.trace import Item, Step, TraceContent
 from ragassay.score.answer import BEYOND_ALL
+from ragassay.stats.shared_flips import FlipGroup, shared_flips
 from ragassay.store import Store
 
 
@@ -65,7 +66,60 @@ def test_a_timeout_is_not_left_out_of_times(tmp_path: Path) -> None:
     worst = one(found, measure="latency", aggregation="p99")
     assert (worst.status, worst.reason) == ("undefined", "right_censored")
     assert (worst.bounds.low, worst.bounds.high) == (pytest.approx(100.0 - 29.0), BEYOND_ALL)
-    assert all(each.test is None for each in found if each.aggregation in ("median", "p95", "p99"))
+    # Above the common median of 40 times, 19: q10 to q19 in both arms, and the two that were given up in one of them.
+    assert median.test.p == 2 / 2**2
+    assert worst.test is None
+
+
+@pytest.mark.parametrize("aggregation", ["median", "p95"])
+def test_a_quantile_is_tested_by_what_is_above_that_of_both_arms(tmp_path: Path, aggregation: str) -> None:
+    """Against scipy's permutation of the arms within each question; two paraphrases are swapped together."""
+    dice = np.random.default_rng(3)
+    names = [f"q{number:02}" for number in range(40)]
+    before, after = dice.gamma(2.0, 20.0, 40), dice.gamma(2.0, 32.0, 40)
+    cases = [{"queryId": name} for name in names[:39]] + [{"queryId": "q39", "paraphraseOf": "q38"}]
+    tables = [[late(name, float(ms)) for name, ms in zip(names, side, strict=True)] for side in (before, after)]
+    store, made = compared(tmp_path, cases, *tables)
+    found = one(effects(store, made), measure="latency", aggregation=aggregation)
+    share = {"median": 0.5, "p95": 0.95}[aggregation]
+    at = np.quantile(np.concatenate((before, after)), share, method="inverted_cdf")
+    more = (after > at).astype(float) - (before > at)
+    more[38] += more[39]
+    theirs = stats.permutation_test((more[:39],), np.sum, permutation_type="samples", n_resamples=200_000,
+                                    rng=np.random.default_rng(1))  # fmt: skip
+    assert found.test.p == pytest.approx(theirs.pvalue, abs=0.01)
+
+
+def above_of(dice: np.random.Generator, slower: float) -> float:
+    """p of the 95th percentile of 60 questions with heavy times, by all signs of those that differ."""
+    shared, own = dice.gamma(2.0, 20.0, 60), np.arange(60)
+    sides = []
+    for factor in (1.0, slower):
+        values = shared + factor * dice.gamma(1.0, 40.0, 60)
+        order = np.argsort(values)
+        sides.append(Times(values[order], own[order], np.zeros(0), np.zeros(0, np.int64), 0.0))
+    found = above(*sides, 0.95)
+    assert found is not None
+    return shared_flips([FlipGroup(found.clusters, found.more[:, None], np.array([found.size]))], 60, seed=1)[0][0].p
+
+
+def test_the_test_of_a_quantile_keeps_its_level_and_sees_what_is_there() -> None:
+    dice = np.random.default_rng(9)
+    same = [above_of(dice, 1.0) for _ in range(500)]
+    assert sum(p <= 0.05 for p in same) / 500 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 500)
+    assert np.mean([above_of(dice, 6.0) for _ in range(100)]) < 0.1
+
+
+@given(st.lists(st.tuples(st.floats(0, 1e4), st.floats(0, 1e4)), min_size=1, max_size=30), st.sampled_from([0.5, 0.95]))
+def test_which_arm_is_which_changes_only_the_sign(pairs: list[tuple[float, float]], share: float) -> None:
+    sides = []
+    for values in zip(*pairs, strict=True):
+        order = np.argsort(values)
+        sides.append(Times(np.array(values)[order], order.astype(np.int64), np.zeros(0), np.zeros(0, np.int64), 0.0))
+    one_way, other = above(*sides, share), above(*sides[::-1], share)
+    assert one_way is not None
+    assert other is not None
+    assert one_way.more.tolist() == (-other.more).tolist()
 
 
 def test_quantiles_of_times_are_covered_as_often_as_is_said() -> None:
