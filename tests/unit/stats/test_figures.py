@@ -117,7 +117,7 @@ def misses(low: Any, high: Any, truth: Any) -> tuple[float, float]:
 
 @pytest.mark.parametrize("n", [20, 100])
 def test_bounds_hold_in_experiments(n: int) -> None:
-    """400 draws: neither side misses more often than alpha and three Monte Carlo errors. Steep risks are the hard ones."""
+    """400 draws: neither side misses more often than alpha and three Monte Carlo errors."""
     rng = np.random.default_rng(n)
     most = ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / 400)
     areas, gaps, ranks = [], [], []
