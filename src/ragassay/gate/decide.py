@@ -118,7 +118,7 @@ def measures_of(policy: Policy) -> frozenset[str]:
 
 
 def read_demands(arms: Arms, asked: Sequence[Question]) -> list[RuleResult]:
-    """The results of all that a policy demands of these arms: rules, must_hold, budgets, verdicts, refusal and so on."""
+    """The results of all that a policy demands of these arms: rules, must_hold, budgets, verdicts, refusal, ..."""
     policy = arms.policy
     return [
         *read_rules(arms, policy.rules),

@@ -76,7 +76,8 @@ def _unreadable(store: Store, evidence: Evidence, rule: Rule, measure: Measure) 
     if rule.zero:
         told = f"{measure} is one figure of many decisions: give it at_least, at_most or margin"
         return NoColumn("figure_of_a_set", told)
-    why = uncalibrated(store, evidence, measure)
+    part = Part(rule.class_, rule.slice, rule.risk)
+    why = uncalibrated(store, evidence, measure, [one for one in evidence.cases if part.has(one)])
     if why is not None:
         return NoColumn("uncalibrated_judge", why)
     needed = [str(one) for one in bases_of(measure)]

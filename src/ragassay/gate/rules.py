@@ -245,7 +245,7 @@ def read_margin(arms: Arms, rule: Rule, part: Part, read: Column) -> RuleResult:
     base = column(arms.baseline, rule.measure, rule.step or read.step, part)
     if isinstance(base, NoColumn):
         return unread(rule, part, base._replace(told=f"in the baseline, {base.told}"))
-    why = uncalibrated(arms.store, arms.baseline, base.measure)
+    why = uncalibrated(arms.store, arms.baseline, base.measure, [one for one in arms.baseline.cases if part.has(one)])
     if why is None and str(base.measure) != str(read.measure):
         why = f"the arms were measured by {read.measure} and {base.measure}"
     if why is not None:

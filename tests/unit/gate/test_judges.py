@@ -13,9 +13,13 @@ from tests.unit.trials.people.test_people import filled
 
 from ragassay import score
 from ragassay.gate.evidence import Evidence, read_evidence
+from ragassay.gate.figures import read_figures
 from ragassay.gate.judges import uncalibrated
 from ragassay.measures import parse
+from ragassay.records.case import Case
+from ragassay.records.decision import RuleResult
 from ragassay.records.judgement import JudgementSet
+from ragassay.records.policy import Rule
 from ragassay.records.protocol import Run
 from ragassay.run.judges.panel import panel
 from ragassay.score.named import judgements_ref
@@ -84,3 +88,20 @@ def test_what_is_made_of_a_judged_measure_needs_the_same(given: Judged) -> None:
     calibrate(given.store, given.run, "words")
     assert why(given, measure, "words") is None
     assert "two heterogeneous" in str(why(given, measure, "words", risky=True))
+
+
+def test_figures_of_decisions_that_a_judge_ruled_on_need_the_same(given: Judged) -> None:
+    """Without a calibration, and at high risk alone, nothing of the figure is read."""
+    measure = "aurc(least=0.9,of=faithfulness/by:words)"
+    rule = Rule(measure=measure, at_most=0.9)
+
+    def read(*cases: Case) -> RuleResult:
+        made = evidence(given, "words")._replace(cases=cases)
+        return next(iter(read_figures(given.store, 0.05, made, None, rule, parse(measure))))
+
+    assert read(case()).reasons == ("uncalibrated_judge",)
+    calibrate(given.store, given.run, "words")
+    assert read(case()).reasons == ("measure_missing",)
+    risky = read(HIGH)
+    assert risky.reasons == ("uncalibrated_judge",)
+    assert "two heterogeneous judges" in risky.told
