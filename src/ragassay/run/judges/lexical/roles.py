@@ -1,0 +1,222 @@
+"""Who did what to whom, and which of two is more: whether claim and evidence give the same part to the same names.
+
+Read from the order of words around a verb, the passive, converse verbs (buy and sell), and `from`, `to`, `by`, `than`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ragassay.run.judges.lexical.model import Finding
+from ragassay.run.judges.lexical.polarity import COMPARED, concepts_of
+from ragassay.run.judges.lexical.terms import Sentence, Term, root
+from ragassay.run.judges.lexical.vocabulary import CONVERSE, GIVE, IRREGULAR
+
+_BE = frozenset(
+    [
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "wird",
+        "werden",
+        "wurde",
+        "wurden",
+        "worden",
+        "fue",
+        "fueron",
+        "es",
+        "son",
+        "sido",
+        "ser",
+        "been",
+    ]
+)
+_FROM = frozenset(["from", "von", "vom", "de", "del", "desde"])
+_TO = frozenset(["to", "an", "a", "al", "zu", "nach"])
+_BY = frozenset(["by", "von", "vom", "por"])
+_THAN = frozenset(["than", "als", "que"])
+_WHO = frozenset(["who", "that", "which", "que", "quien", "and"])
+_REACH = 12
+"""Terms to either side of a verb that may be its parts."""
+
+
+class Parts(NamedTuple):
+    """Of one verb: words on the side of the doer or giver, and on the other side."""
+
+    doer: frozenset[str]
+    done: frozenset[str]
+    verb: Term
+
+
+def check_roles(
+    claim: Sequence[Sentence],
+    shown: Sequence[Sentence],
+    chosen: Sequence[int],
+    _weights: Mapping[str, float],
+    language: str,
+) -> Iterator[Finding]:
+    """A finding where two names or things have changed places."""
+    for mine in claim:
+        for at in chosen[:2]:
+            swapped = _compared(mine, shown[at], language) or _swapped(mine, shown[at], language)
+            if swapped is not None:
+                verb, why = swapped
+                yield Finding("role", True, 0.9, why, at, verb.start, verb.end)
+                return
+
+
+def _swapped(mine: Sentence, theirs: Sentence, language: str) -> tuple[Term, str] | None:
+    """A verb of both, or a giving or taking verb of each, whose parts are exchanged."""
+    common = {root(one.word, language) for one in mine.terms if one.content}
+    common &= {root(one.word, language) for one in theirs.terms if one.content}
+    common_verbs = {root(one.word, language) for each in (mine, theirs) for one in _verb_forms(each, language)}
+    claimed, told = (list(_verbs(each, common, common_verbs, language)) for each in (mine, theirs))
+    agrees = False
+    found: tuple[Term, str] | None = None
+    for kind, key, one in claimed:
+        for other_kind, other_key, other in told:
+            if not (key == other_key or (kind and other_kind)):
+                continue
+            if one.doer & other.doer and one.done & other.done and not (one.doer & other.done):
+                agrees = True
+            crossed = (one.doer & other.done) - (one.done | other.doer)
+            crossed_back = (one.done & other.doer) - (one.doer | other.done)
+            if crossed and crossed_back and found is None:
+                why = f"{min(crossed)!r} and {min(crossed_back)!r} have changed places around {other.verb.word!r}"
+                found = other.verb, why
+    return None if agrees else found
+
+
+def _verbs(sentence: Sentence, common: set[str], verbs: set[str], language: str) -> Iterator[tuple[str, str, Parts]]:
+    """Each word that may be a verb, with what stands before and behind it; its kind is empty, *give* or *take*."""
+    terms = sentence.terms
+    for at, term in enumerate(terms):
+        key = root(term.word, language)
+        kind = "take" if key in CONVERSE else "give" if key in GIVE else ""
+        if not (kind or (key in common and key in verbs and not term.name)):
+            continue
+        passive = _is_passive(terms, at, language)
+        parts = _parts(terms, at, kind, passive, common, language)
+        if parts.doer and parts.done:
+            yield kind, key, parts
+
+
+def _verb_forms(sentence: Sentence, language: str) -> Iterator[Term]:
+    """Words whose form says that they are verbs: endings of the past, forms in the list, `-s` between two nouns."""
+    endings = {
+        "en": ("ed",),
+        "de": ("te", "ten", "iert", "igt"),
+        "es": ("ó", "aron", "ieron", "ado", "ada", "ido", "ida"),
+    }
+    terms = sentence.terms
+    for at, one in enumerate(terms):
+        by_form = one.word in IRREGULAR or (len(one.word) > 4 and one.word.endswith(endings.get(language, ("\0",))))
+        plain = language == "en" and 0 < at < len(terms) - 1 and terms[at - 1].content and one.content
+        if by_form or (plain and (one.word.endswith("s") or terms[at + 1].content) and not one.name):
+            yield one
+
+
+def _is_passive(terms: Sequence[Term], at: int, language: str) -> bool:
+    """`was bought`, `wurde ... gekauft`, `fue comprada`; German puts the verb last."""
+    reach = 8 if language == "de" else 3
+    near = [one.word for one in terms[max(0, at - reach) : at]]
+    if language == "de":
+        return any(word in ("wird", "werden", "wurde", "wurden", "worden") for word in near)
+    near = near[max((at + 1 for at, word in enumerate(near) if word in _WHO), default=0) :]
+    return any(word in _BE for word in near)
+
+
+def _parts(terms: Sequence[Term], at: int, kind: str, passive: bool, common: set[str], language: str) -> Parts:
+    """Left of a verb stands its subject, right of it what is not behind a preposition that says otherwise."""
+    doer: set[str] = set()
+    done: set[str] = set()
+    subject_is_doer = (kind != "take") != passive
+    if kind and passive:
+        subject_is_doer = False
+    for place in range(max(0, at - _REACH), min(len(terms), at + _REACH + 1)):
+        one = terms[place]
+        key = root(one.word, language)
+        if place == at or key not in common or abs(one.segment - terms[at].segment) > (1 if place < at else 0):
+            continue
+        before = _preposition(terms, place)
+        if before in _BY and passive:
+            side = kind != "take"
+        elif kind and before in _FROM:
+            side = True
+        elif kind and before in _TO:
+            side = False
+        elif place < at:
+            side = subject_is_doer
+        elif kind == "take":
+            continue
+        else:
+            side = passive
+        (doer if side else done).add(key)
+    return Parts(frozenset(doer - done), frozenset(done - doer), terms[at])
+
+
+def _preposition(terms: Sequence[Term], place: int) -> str:
+    """The preposition before a word, past articles, adjectives and names."""
+    for back in range(place - 1, max(-1, place - 5), -1):
+        word = terms[back].word
+        if word in _BY or word in _FROM or word in _TO:
+            return word
+        if terms[back].segment != terms[place].segment:
+            return ""
+    return ""
+
+
+def _compared(mine: Sentence, theirs: Sentence, language: str) -> tuple[Term, str] | None:
+    """`A is larger than B` against `B is larger than A` or `A is smaller than B`."""
+    one, other = _comparison(mine, language), _comparison(theirs, language)
+    if one is None or other is None:
+        return None
+    common = (one.left | one.right) & (other.left | other.right)
+    straight = len(one.left & other.left & common) + len(one.right & other.right & common)
+    crossed = len(one.left & other.right & common) + len(one.right & other.left & common)
+    if straight == crossed or not one.names & other.names:
+        return None
+    same_side = any((name, side) in other.sides for name, side in one.sides)
+    if same_side == (straight > crossed):
+        return None
+    return other.word, f"the comparison around {other.word.word!r} is the other way round"
+
+
+class _Comparison(NamedTuple):
+    left: frozenset[str]
+    right: frozenset[str]
+    sides: frozenset[tuple[str, int]]
+    names: frozenset[str]
+    word: Term
+
+
+_DIRECTED = frozenset(["before", "after", "vor", "nach", "antes", "después"])
+
+
+def _comparison(sentence: Sentence, language: str) -> _Comparison | None:
+    """What stands before and behind `than` (or `before`, `after`), and on which side the word of comparison is."""
+    terms = sentence.terms
+    than = next((at for at, one in enumerate(terms) if one.word in _THAN and at), None)
+    directed = next((at for at, one in enumerate(terms) if one.word in _DIRECTED and at), None)
+    at = than if than is not None else directed
+    if at is None:
+        return None
+    near = terms[max(0, at - 6) : at] if than is not None else terms[at : at + 1]
+    pivot = [one for one in near if any(name in COMPARED for name, _ in concepts_of(one, language))]
+    if not pivot:
+        return None
+    sides = frozenset(pair for one in pivot for pair in concepts_of(one, language) if pair[0] in COMPARED)
+    generic = next((side for one in pivot for name, side in concepts_of(one, language) if name == "amount"), None)
+    if generic is not None:
+        sides = frozenset({("amount", generic)} | {(name, side * generic) for name, side in sides if name != "amount"})
+    named = {root(one.word, language) for one in pivot}
+    left = {root(one.word, language) for one in terms[:at] if one.content} - named
+    right = {root(one.word, language) for one in terms[at + 1 :] if one.content} - named
+    return _Comparison(
+        frozenset(left - right), frozenset(right - left), sides, frozenset(name for name, _ in sides), pivot[-1]
+    )
