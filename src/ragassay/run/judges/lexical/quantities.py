@@ -9,70 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
-_UNITS: dict[str, tuple[str, float]] = {
-    form: (kind, factor)
-    for kind, group in {
-        "length": "m metre metres meter meters metro metros=1;km kilometre kilometres kilometer kilometers kilómetro "
-        "kilómetros=1000;cm centimetre centimetres centimeter centimeters centímetros=0.01;mm millimetre millimetres "
-        "millimeter milímetros=0.001;mile miles meile meilen millas=1609.344;ft foot feet fuß pies=0.3048;inch inches "
-        "zoll=0.0254",
-        "mass": "kg kilogram kilograms kilo kilos kilogramm kilogramos=1000;g gram grams gramm gramos=1;mg milligram "
-        "milligrams milligramm miligramos=0.001;"
-        "tonne tonnes tons ton tonnen toneladas=1000000;lb lbs pound-mass=453.592",
-        "volume": "l litre litres liter liters litro litros=1;ml millilitre millilitres milliliter mililitros=0.001",
-        "time": "second seconds sekunde sekunden segundo segundos=1;minute minutes min minuten minuto minutos=60;hour "
-        "hours h stunde stunden hora horas=3600;day days tag tage tagen día días=86400;week weeks woche wochen semana "
-        "semanas=604800;month months monat monate monaten mes meses=2629800;year years jahr jahre jahren año "
-        "años=31557600",
-        "temperature": "°c celsius=1;°f fahrenheit=1.001",
-        "power": "w watt watts=1;kw kilowatt kilowatts=1000;mw megawatt megawatts=1000000;gw gigawatt=1000000000",
-        "energy": "kwh kilowattstunde kilowattstunden=1;mwh=1000;gwh=1000000;twh=1000000000",
-        "bytes": "b byte bytes=1;kb kilobyte kilobytes=1000;mb megabyte megabytes=1000000;gb gigabyte "
-        "gigabytes=1000000000;tb terabyte terabytes=1000000000000",
-        "percent": "% percent per-cent prozent pct por-ciento=1",
-        "euro": "€ euro euros eur=1;cent cents=0.01", "dollar": "$ dollar dollars usd dólares=1",
-        "pound": "£ pounds sterling gbp pfund libras=1", "yen": "¥ yen jpy 円=1", "yuan": "yuan rmb 元=1",
-        "crown": "crown crowns kronen kronor coronas=1", "franc": "franc francs franken chf=1",
-    }.items()
-    for part in group.split(";")
-    for forms, _, size in [part.partition("=")]
-    for form, factor in [(one, float(size)) for one in forms.split()]
-}  # fmt: skip
-_SCALES = {
-    "hundred": 1e2, "thousand": 1e3, "million": 1e6, "millions": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9,
-    "hundert": 1e2, "tausend": 1e3, "millionen": 1e6, "mio": 1e6, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9,
-    "cien": 1e2, "ciento": 1e2, "mil": 1e3, "millón": 1e6, "millones": 1e6,
-}  # fmt: skip
-_FRACTIONS = {
-    "half": 0.5, "third": 1 / 3, "thirds": 1 / 3, "quarter": 0.25, "quarters": 0.25, "hälfte": 0.5, "drittel": 1 / 3,
-    "viertel": 0.25, "mitad": 0.5, "tercio": 1 / 3, "tercios": 1 / 3,
-}  # fmt: skip
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january januar enero jan", "february februar febrero feb", "march märz marzo mar", "april abril apr",
-            "may mai mayo", "june juni junio jun", "july juli julio jul", "august agosto aug",
-            "september septiembre sept sep", "october oktober octubre oct okt", "november noviembre nov",
-            "december dezember diciembre dec dez",
-        ), 1,
-    )
-    for name in names.split()
-}  # fmt: skip
-_WEEKDAYS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "monday montag lunes", "tuesday dienstag martes", "wednesday mittwoch miércoles",
-            "thursday donnerstag jueves", "friday freitag viernes", "saturday samstag sonnabend sábado",
-            "sunday sonntag domingo",
-        ), 1,
-    )
-    for name in names.split()
-}  # fmt: skip
+from ragassay.run.judges.lexical.numerals import FRACTIONS, MONTHS, SCALES, UNITS, WEEKDAYS, words_of
+
 _TOKEN = re.compile(
     r"(?P<iso>\d{4}-\d{2}-\d{2}(?!\d))|(?P<dots>\d{1,2}\.\d{1,2}\.\d{4}(?!\d))"
     r"|(?P<digits>\d+(?:[.,'’\u00a0\u202f]\d+)*)(?P<stop>\.(?=\s+[^\W\d]))?(?P<ordinal>(?:st|nd|rd|th)\b)?"
@@ -186,9 +126,9 @@ def _date(text: str, tokens: list[_Token], at: int) -> tuple[Quantity | None, in
         parts = [int(part) for part in re.split(r"[-.]", one.text)]
         year, month, day = parts if one.what == "iso" else parts[::-1]
         return Quantity("date", 0.0, one.start, one.end, (year, month, day, 0)), at + 1
-    if one.what == "word" and one.text in _WEEKDAYS:
+    if one.what == "word" and one.text in WEEKDAYS:
         after = at + 1
-        weekday = _WEEKDAYS[one.text]
+        weekday = WEEKDAYS[one.text]
         if after < len(tokens) and text[one.end : tokens[after].start].strip(" ,") == "":
             later, end = _date(text, tokens, after)
             if later is not None and later.date[1]:
@@ -198,11 +138,11 @@ def _date(text: str, tokens: list[_Token], at: int) -> tuple[Quantity | None, in
         month_at = _month_after(text, tokens, at)
         if month_at:
             year, after = _year_after(text, tokens, month_at + 1)
-            date = (year, _MONTHS[tokens[month_at].text], int(one.value), 0)
+            date = (year, MONTHS[tokens[month_at].text], int(one.value), 0)
             return Quantity("date", 0.0, one.start, tokens[after - 1].end, date), after
         if tokens[at + 1 : at + 2] and tokens[at + 1].text == "日":
             return Quantity("date", 0.0, one.start, tokens[at + 1].end, (0, 0, int(one.value), 0)), at + 2
-    if one.what == "word" and one.text in _MONTHS and _is_month(text, one, tokens, at):
+    if one.what == "word" and one.text in MONTHS and _is_month(text, one, tokens, at):
         return _month_first(text, tokens, at)
     if one.what == "digits" and tokens[at + 1 : at + 2] and tokens[at + 1].text in ("年", "月"):
         return _east_asian(tokens, at)
@@ -215,7 +155,7 @@ def _month_after(text: str, tokens: list[_Token], at: int) -> int:
     """Where the month of `14 March`, `14th of March`, `1. März`, `3 de julio` stands; 0 if there is none."""
     for place in range(at + 1, min(at + 3, len(tokens))):
         one = tokens[place]
-        if one.what == "word" and one.text in _MONTHS and len(text[tokens[at].end : one.start]) < 8:
+        if one.what == "word" and one.text in MONTHS and len(text[tokens[at].end : one.start]) < 8:
             return place
         if one.what != "word" or one.text not in ("of", "de"):
             return 0
@@ -244,7 +184,7 @@ def _is_month(text: str, one: _Token, tokens: list[_Token], at: int) -> bool:
 
 
 def _month_first(text: str, tokens: list[_Token], at: int) -> tuple[Quantity, int]:
-    month, day, after = _MONTHS[tokens[at].text], 0, at + 1
+    month, day, after = MONTHS[tokens[at].text], 0, at + 1
     if after < len(tokens) and tokens[after].what in ("digits", "ordinal") and 1 <= tokens[after].value <= 31:
         near = text[tokens[at].end : tokens[after].start]
         if near.strip(" .") == "" and len(tokens[after].text) < 3:
@@ -265,7 +205,7 @@ def _east_asian(tokens: list[_Token], at: int) -> tuple[Quantity, int]:
 def _is_year(tokens: list[_Token], at: int) -> bool:
     """Whether digits that look like a year count nothing: no unit or sign beside them."""
     after = tokens[at + 1].text if at + 1 < len(tokens) else ""
-    return after not in _UNITS and after not in _SCALES and not (at and tokens[at - 1].what == "sign")
+    return after not in UNITS and after not in SCALES and not (at and tokens[at - 1].what == "sign")
 
 
 def _number(text: str, tokens: list[_Token], at: int, language: str) -> tuple[Quantity | None, int]:
@@ -275,14 +215,14 @@ def _number(text: str, tokens: list[_Token], at: int, language: str) -> tuple[Qu
     start, end = tokens[at].start, tokens[after - 1].end
     kind, factor = "count", 1.0
     if at and tokens[at - 1].text in "$€£¥" and tokens[at - 1].end >= start - 1:
-        kind, start = _UNITS[tokens[at - 1].text][0], tokens[at - 1].start
+        kind, start = UNITS[tokens[at - 1].text][0], tokens[at - 1].start
     elif after < len(tokens):
         unit, more = _unit(text, tokens, after)
         if unit and tokens[after].start - end <= 2:
             (kind, factor), after = unit, more
             end = tokens[after - 1].end
     if kind == "count" and after < len(tokens) and tokens[after].text in ("€", "£"):
-        kind, after = _UNITS[tokens[after].text][0], after + 1
+        kind, after = UNITS[tokens[after].text][0], after + 1
     return Quantity(kind, round(value * factor, 9), start, end), after
 
 
@@ -292,7 +232,7 @@ def _unit(text: str, tokens: list[_Token], place: int) -> tuple[tuple[str, float
     for length in (2, 1):
         words = [token.text for token in tokens[place : place + length]]
         joined = ("" if words[0] == "°" else "-").join(words)
-        if length == len(words) and joined in _UNITS:
+        if length == len(words) and joined in UNITS:
             name = joined
             break
     else:
@@ -305,8 +245,8 @@ def _unit(text: str, tokens: list[_Token], place: int) -> tuple[tuple[str, float
     if len(words) == 2 and words[1] in ("hour", "hours") and words[0] in ("gigawatt", "megawatt", "kilowatt"):
         return ("energy", {"gigawatt": 1e6, "megawatt": 1e3, "kilowatt": 1.0}[words[0]]), place + 2
     name = "%" if name == "％" else name
-    if (name in _UNITS and name not in ("b", "w", "h")) or (name == text[one.start : one.end] and name in ("h", "w")):
-        return _UNITS[name], place + (2 if "-" in name or name.startswith("°") else 1)
+    if (name in UNITS and name not in ("b", "w", "h")) or (name == text[one.start : one.end] and name in ("h", "w")):
+        return UNITS[name], place + (2 if "-" in name or name.startswith("°") else 1)
     return None, place
 
 
@@ -315,23 +255,23 @@ def _value(text: str, tokens: list[_Token], at: int, language: str) -> tuple[flo
     one = tokens[at]
     if one.what == "digits":
         value, after = one.value, at + 1
-    elif one.what == "word" and one.text in _words_of(language):
-        value, after = _words_of(language)[one.text], at + 1
+    elif one.what == "word" and one.text in words_of(language):
+        value, after = words_of(language)[one.text], at + 1
         while after < len(tokens):
             joined = text[tokens[after - 1].end : tokens[after].start]
             word, more = tokens[after].text, 0.0
             if word == "y" and language == "es" and after + 1 < len(tokens):
-                more = _words_of("es").get(
+                more = words_of("es").get(
                     tokens[after + 1].text, 1.0 if tokens[after + 1].text in ("uno", "una", "un") else 0.0
                 )
                 step = 2
             else:
-                more, step = _words_of(language).get(word, 1.0 if word == "one" else 0.0), 1
+                more, step = words_of(language).get(word, 1.0 if word == "one" else 0.0), 1
             if not (value >= 20 and value % 10 == 0 and 0 < more < 10 and joined in ("-", " ", "‑")):
                 break
             value, after = value + more, after + step
-    elif one.text in _FRACTIONS and at and tokens[at - 1].text in ("a", "one", "the", "ein", "die", "una", "un", "la"):
-        return _fraction(tokens, at, _FRACTIONS[one.text])
+    elif one.text in FRACTIONS and at and tokens[at - 1].text in ("a", "one", "the", "ein", "die", "una", "un", "la"):
+        return _fraction(tokens, at, FRACTIONS[one.text])
     elif one.text in ("half", "hälfte", "mitad"):
         return _fraction(tokens, at, 0.5)
     elif one.text == "fifteen" or (one.text in ("a", "one", "ein", "un") and _scaled(text, tokens, at)):
@@ -340,12 +280,12 @@ def _value(text: str, tokens: list[_Token], at: int, language: str) -> tuple[flo
         return None, at
     while (
         after < len(tokens)
-        and tokens[after].text in _SCALES
+        and tokens[after].text in SCALES
         and len(text[tokens[after - 1].end : tokens[after].start]) < 3
     ):
-        value, after = value * _SCALES[tokens[after].text], after + 1
-    if after < len(tokens) and tokens[after].text in _FRACTIONS and tokens[after].text != "half" and value in (2, 3):
-        value, after = value * _FRACTIONS[tokens[after].text], after + 1
+        value, after = value * SCALES[tokens[after].text], after + 1
+    if after < len(tokens) and tokens[after].text in FRACTIONS and tokens[after].text != "half" and value in (2, 3):
+        value, after = value * FRACTIONS[tokens[after].text], after + 1
     return value, after
 
 
@@ -359,81 +299,8 @@ def _fraction(tokens: list[_Token], at: int, value: float) -> tuple[float, int]:
 
 def _scaled(text: str, tokens: list[_Token], at: int) -> bool:
     return (
-        at + 1 < len(tokens)
-        and tokens[at + 1].text in _SCALES
-        and len(text[tokens[at].end : tokens[at + 1].start]) == 1
+        at + 1 < len(tokens) and tokens[at + 1].text in SCALES and len(text[tokens[at].end : tokens[at + 1].start]) == 1
     )
-
-
-@cache
-def _words_of(language: str) -> dict[str, float]:
-    """Words for 2 to 99; `one` is left out, since it mostly counts nothing."""
-    made: dict[str, float] = {}
-    if language == "de":
-        ones = ["ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
-        tens = ["zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig"]
-        small = [
-            "zehn",
-            "elf",
-            "zwölf",
-            "dreizehn",
-            "vierzehn",
-            "fünfzehn",
-            "sechzehn",
-            "siebzehn",
-            "achtzehn",
-            "neunzehn",
-        ]
-        made |= dict(zip(ones[1:], range(2, 10), strict=True)) | dict(zip(small, range(10, 20), strict=True))
-        for place, ten in enumerate(tens, 2):
-            made |= {ten: place * 10.0} | {f"{one}und{ten}": place * 10.0 + at for at, one in enumerate(ones, 1)}
-        return made | {"hundert": 100.0, "tausend": 1000.0}
-    if language == "es":
-        made |= dict(
-            zip(
-                [
-                    "dos",
-                    "tres",
-                    "cuatro",
-                    "cinco",
-                    "seis",
-                    "siete",
-                    "ocho",
-                    "nueve",
-                    "diez",
-                    "once",
-                    "doce",
-                    "trece",
-                    "catorce",
-                    "quince",
-                    "dieciséis",
-                    "diecisiete",
-                    "dieciocho",
-                    "diecinueve",
-                    "veinte",
-                    "veintiuno",
-                    "veintidós",
-                    "veintitrés",
-                    "veinticuatro",
-                    "veinticinco",
-                    "veintiséis",
-                    "veintisiete",
-                    "veintiocho",
-                    "veintinueve",
-                ],
-                range(2, 30),
-                strict=True,
-            )
-        )
-        tens = ["treinta", "cuarenta", "cincuenta", "sesenta", "setenta", "ochenta", "noventa"]
-        return made | dict(zip(tens, range(30, 100, 10), strict=True)) | {"cien": 100.0}
-    small_en = (
-        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen"
-    )
-    made |= dict(zip(small_en.split(), range(2, 20), strict=True))
-    tens_en = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-    return made | dict(zip(tens_en, range(20, 100, 10), strict=True))
 
 
 def _same_year(text: str, found: list[Quantity]) -> list[Quantity]:
