@@ -16,6 +16,7 @@ from trials.bad_day import run_bad_day
 from trials.disks import run_disks
 from trials.kills import run_kills
 from trials.lives import TrialError
+from trials.secrets import run_secrets
 from trials.tampers import run_tampers
 
 Figures = list[tuple[str, str]]
@@ -65,9 +66,14 @@ def _tampers(given: Namespace) -> Figures:
     return run_tampers(tamperings=most[0], commands=most[1], clean=most[2], seed=given.seed)
 
 
+def _secrets(given: Namespace) -> Figures:
+    """a labelled set of secrets and personal data: what is found, and what else is taken"""
+    return run_secrets(given.seed)
+
+
 TRIALS: dict[str, Callable[[Namespace], Figures]] = {
     "kills": _kills, "disks": _disks, "bad_day": _bad_day, "store": _store, "tampers": _tampers,
-    "mutations": _mutations,
+    "mutations": _mutations, "secrets": _secrets,
 }  # fmt: skip
 SHORT = ("kills", "disks")
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ragassay.cli import talk
-from ragassay.cli.settings import FILE_NAME, judges_of, located
+from ragassay.cli.settings import FILE_NAME, judges_of, located, redaction_of
 from ragassay.cli.workspace import Workspace, open_workspace
 from ragassay.errors import ExitCode, RagassayError, UsageError
 from ragassay.records.base import Digest
@@ -96,12 +96,10 @@ def judge_run(
         return panel(workspace.store, run_digest, name, settings.own)
     import anyio
 
-    from ragassay.redact import Redaction
     from ragassay.run.judges.executing import judge
     from ragassay.run.progress import Noticing, Silent, choose
 
     progress = Noticing(Silent() if talk.quiet else choose())
-    redact = workspace.settings.redact
 
     async def go() -> tuple[JudgementSet, Digest]:
         return await judge(
@@ -113,7 +111,7 @@ def judge_run(
             limit=limit,
             progress=progress,
             resume=resume,
-            redaction=Redaction(headers=redact.headers, patterns=redact.patterns),
+            redaction=redaction_of(workspace.settings),
         )
 
     with redirect_stdout(sys.stderr):  # what an evaluator of others prints is talk; standard output is data

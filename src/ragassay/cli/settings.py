@@ -17,6 +17,7 @@ from ragassay.records.text import instant
 from ragassay.records.toml_file import line_of, read_toml, without_dates
 
 if TYPE_CHECKING:
+    from ragassay.redact import Redaction
     from ragassay.run.ceiling import Ceiling
     from ragassay.run.judges.settings import JudgeSettings
 
@@ -161,6 +162,8 @@ class ScoringSettings(Record, frozen=True, kw_only=True):
 class RedactSettings(Record, frozen=True, kw_only=True):
     """[redact]"""
 
+    detect: tuple[str, ...] = ("secrets",)
+    """What is looked for: secrets, personal, network, or single detectors such as email (docs/redaction.md)."""
     patterns: dict[str, str] = {}
     headers: tuple[str, ...] = ()
 
@@ -231,7 +234,6 @@ def _check(settings: Settings) -> None:
     from ragassay.assay import check_scoring
     from ragassay.corpus import parameters_of, rule
     from ragassay.measures import parse
-    from ragassay.redact import Redaction
     from ragassay.store.refs import check_name
 
     with _about("run.as_of"):
@@ -249,7 +251,7 @@ def _check(settings: Settings) -> None:
         with _about(f"scoring.measures[{number}]"):
             parse(spelled)
     check_scoring(settings.scoring.normalisation, settings.scoring.abstention_rules)
-    Redaction(headers=settings.redact.headers, patterns=settings.redact.patterns)
+    redaction_of(settings)
     ceiling_of(settings)
     judges = judges_of(settings)
     known = judges if settings.scoring.judges is None else settings.scoring.judges
@@ -266,6 +268,14 @@ def _check(settings: Settings) -> None:
     except UsageError as error:
         error.field = f"segmentation.{error.field}"
         raise
+
+
+def redaction_of(settings: Settings) -> Redaction:
+    """The redaction that [redact] declares; UsageError for a name or a pattern that cannot be used."""
+    from ragassay.redact import Redaction
+
+    told = settings.redact
+    return Redaction(headers=told.headers, patterns=told.patterns, detect=told.detect)
 
 
 def ceiling_of(settings: Settings) -> Ceiling:

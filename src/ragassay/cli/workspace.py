@@ -13,7 +13,7 @@ import ragassay.benchmark
 import ragassay.corpus
 from ragassay.assay import Frozen, Plan, freeze_corpus, seal
 from ragassay.benchmark import Built, CaseReading
-from ragassay.cli.settings import Settings, ceiling_of, located, read_settings
+from ragassay.cli.settings import Settings, ceiling_of, located, read_settings, redaction_of
 from ragassay.cli.systems import make_system
 from ragassay.corpus import Reading
 from ragassay.errors import RagassayError, UsageError
@@ -21,7 +21,6 @@ from ragassay.records.base import DocumentId
 from ragassay.records.document import Document
 from ragassay.records.policy import Policy
 from ragassay.records.text import instant
-from ragassay.redact import Redaction
 from ragassay.run import System
 from ragassay.seal import Sealed
 from ragassay.store import Store
@@ -186,7 +185,7 @@ def plan_of(settings: Settings, name: str | None = None) -> Plan:
         abstention_rules=scoring.abstention_rules,
         judges=tuple(settings.judges) if scoring.judges is None else scoring.judges,
         judge_thresholds=scoring.judge_thresholds,
-        redaction=Redaction(headers=settings.redact.headers, patterns=settings.redact.patterns),
+        redaction=redaction_of(settings),
         ceiling=ceiling_of(settings),
     )
 

@@ -1,4 +1,4 @@
-"""Credentials and declared patterns are taken out before anything is hashed. Guesses no other secrets."""
+"""Credentials, what detectors find and declared patterns are taken out before anything is hashed. Stores nothing."""
 
 from ragassay.redact.transform import CREDENTIAL_HEADERS, CREDENTIAL_KEYS, MAX_TEXT, Redaction
 

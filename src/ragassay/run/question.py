@@ -28,6 +28,8 @@ from ragassay.run.world import World
 
 _LONGEST_DETAIL = 2000
 _LONGEST_CODE = 256
+SHORT = 64 * 1024
+"""Bytes of a raw response that travels in the line of its question; a longer one is a blob at once."""
 
 
 class Asked(NamedTuple):
@@ -124,8 +126,15 @@ class Questioner:
             redactions=counts,
         )
         texts = {str(digest): text for digest, text in found.texts.items()}
-        finished = Finished(content=content, measurements=measurements, digest=digest_of(content), texts=texts)
-        return Asked(finished, raw)
+        short = raw is not None and len(raw) <= SHORT
+        finished = Finished(
+            content=content,
+            measurements=measurements,
+            digest=digest_of(content),
+            texts=texts,
+            raw=raw if short else None,
+        )
+        return Asked(finished, None if short else raw)
 
     def _normalise(
         self, key: Key, request: Request, reply: Reply, secrets: tuple[str, ...], counts: dict[str, int]
@@ -148,7 +157,8 @@ class Questioner:
         try:
             value = plain_value(given)
         except InvalidResponseError as wrong:
-            return Normalised(self._invalid(key, request, wrong.field), {}, detail=str(wrong)), None
+            field = self._redaction.text(str(_scrub(wrong.field, secrets)))[0]
+            return Normalised(self._invalid(key, request, field), {}, detail=str(wrong)), None
         value, found = self._redaction.value(value)
         _add(counts, found)
         value = _scrub(value, secrets)
@@ -172,13 +182,15 @@ class Questioner:
         parsed = None
         with suppress(ValueError, RecursionError):
             parsed = json.loads(text)
-        credentials = self._redaction.value(parsed)[1] if parsed is not None else {}
+        whole = self._redaction.value(parsed) if parsed is not None else None
+        stream = self._redaction.lines(text) if parsed is None else None
+        deep = whole or stream
+        credentials = deep[1] if deep is not None else {}
         if not counts and not credentials and not any(form in text for one in secrets for form in _forms(one)):
             return reply.raw
-        if parsed is not None:
-            parsed = _scrub(self._redaction.value(parsed)[0], secrets)
-            return json.dumps(parsed).encode()
-        return str(_scrub(kept, secrets)).encode("utf-8", "replace")
+        if whole is not None:
+            return json.dumps(_scrub(whole[0], secrets)).encode()
+        return str(_scrub(kept if stream is None else stream[0], secrets)).encode("utf-8", "replace")
 
     def _clean(self, text: str | None, secrets: tuple[str, ...], counts: dict[str, int]) -> str | None:
         if text is None:

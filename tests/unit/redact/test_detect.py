@@ -1,0 +1,115 @@
+"""Secrets and personal data planted in answers, steps, exceptions and keys are in no blob, no log and no export."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from ragassay.cli import exit_code_of
+from ragassay.errors import UsageError
+from ragassay.redact import Redaction
+from ragassay.redact.detect import GROUPS
+
+ROOT = Path(__file__).resolve().parents[3]
+KEY = "sk-" + "proj-Zk3Vq8LmT2xYb7NcPd5RwA9sGh4JfKe1"
+SYSTEM = f"""
+def answer(request):
+    if request.query_id == "q2":
+        raise ValueError("cannot reach https://eve:Pa55w0rdX@host.example with {KEY}")
+    return {{"answer": {{"text": "Rain falls. Write to ada.lovelace@example.org or +49 30 1234567."}},
+            "contexts": [{{"id": "rain", "text": "Rain falls."}}],
+            "usage": {{"input_tokens": 1}},
+            "steps": [{{"kind": "rewrite", "query_text": "key {KEY[:17]}"}},
+                      {{"kind": "lexical", "query_text": "{KEY[17:]}", "items_out": [{{"id": "rain"}}]}}],
+            "headers": {{"Authorization": "Bearer abcdef0123456789abcd"}}, "iban": "DE89370400440532013000"}}
+"""
+SETTINGS = """
+[corpus]
+documents = "documents.jsonl"
+default_tenants = ["*"]
+[benchmark]
+cases = "cases.jsonl"
+[system]
+kind = "python"
+callable = "leaky_system:answer"
+[run]
+as_of = "2026-08-01"
+max_error_rate = 1.0
+[scoring]
+measures = ["fact_coverage"]
+[redact]
+detect = ["secrets", "personal"]
+"""
+PLANTED = [KEY[3:17], KEY[17:], "Pa55w0rdX", "lovelace", "1234567.", "abcdef0123456789abcd", "DE8937040044"]
+
+
+def test_nothing_that_was_planted_is_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "leaky_system.py").write_text(SYSTEM)
+    (tmp_path / "ragassay.toml").write_text(SETTINGS)
+    (tmp_path / "documents.jsonl").write_text('{"document_id": "rain", "text": "Rain falls."}\n')
+    lines = [
+        {"query_id": one, "query": "When?", "relevant": [{"document_id": "rain", "grade": 3}]} for one in ("q1", "q2")
+    ]
+    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    config = ["--config", str(tmp_path / "ragassay.toml")]
+    out = tmp_path / "out"
+    out.mkdir()
+    for words in (["run"], ["score"], ["report", "--out", str(out)], ["explain", "latest", "q1"],
+                  ["explain", "latest", "q2"],
+                  ["export", str(out / "e.zip"), str(out / "o.csv")]):  # fmt: skip
+        exit_code_of([*words, *config])
+    told = capfd.readouterr()
+    seen = [("terminal", (told.out + told.err).encode())]
+    for file in [*(tmp_path / ".ragassay").rglob("*"), *out.rglob("*")]:
+        if file.is_file():
+            seen.append((str(file), plain(file.read_bytes())))
+    with zipfile.ZipFile(out / "e.zip") as archive:
+        seen += [(name, plain(archive.read(name))) for name in archive.namelist()]
+    assert any(b"[redacted:api_key]" in data for _, data in seen)
+    for place, data in seen:
+        for planted in PLANTED:
+            assert planted.encode() not in data, f"{planted} in {place}"
+            assert base64.b64encode(planted.encode()) not in data
+
+
+def plain(data: bytes) -> bytes:
+    """The bytes, unpacked if they are packed."""
+    if data.startswith(b"\x28\xb5\x2f\xfd"):
+        return zstandard.ZstdDecompressor().stream_reader(data).read()
+    return data
+
+
+def test_the_labelled_set_is_found_as_the_docs_say() -> None:
+    sys.path.insert(0, str(ROOT))
+    try:
+        from trials.secrets import run_secrets
+    finally:
+        sys.path.remove(str(ROOT))
+    assert run_secrets(20260801)
+
+
+def test_a_stream_of_pieces_is_put_together() -> None:
+    lines = [f'data: {{"delta": "{part}"}}' for part in (KEY[:9], KEY[9:20], KEY[20:])]
+    kept = Redaction().lines("\n\n".join([*lines, "data: [DONE]"]))
+    assert kept is not None
+    assert not any(part in kept[0] for part in (KEY[3:9], KEY[9:20], KEY[20:]))
+    assert Redaction().lines("not a stream") is None
+
+
+def test_detectors_are_chosen_by_name_or_group() -> None:
+    mail = "a.b@example.org"
+    assert Redaction().text(mail)[0] == mail
+    assert Redaction(detect=["email"]).text(mail)[0] == "[redacted:email]"
+    assert Redaction(detect=GROUPS).digest != Redaction().digest
+    with pytest.raises(UsageError, match="nothing is called"):
+        Redaction(detect=["everything"])
