@@ -111,10 +111,8 @@ def above(a: Times, b: Times, share: float) -> Above | None:
     exchangeable, swapping the two of any cluster changes nothing but the sign of what it adds to the difference of the
     two shares above that quantile. One that was given up is above. None where timeouts hide the common quantile.
     """
-    every = np.concatenate((a.ended, b.ended))
-    if not len(every):
-        return None
-    at = quantile(every.tolist(), [*a.given_up.tolist(), *b.given_up.tolist()], share)
+    every, lost = np.sort(np.concatenate((a.ended, b.ended))), np.concatenate((a.given_up, b.given_up))
+    at = _quantile(Times(every, a.clusters[:0], lost, a.clusters[:0], 0.0), share)
     if at is None:
         return None
     over = [np.concatenate((own.ended > at, np.ones(len(own.given_up), np.bool_))).astype(np.float64) for own in (a, b)]
