@@ -1,0 +1,1 @@
+"""Judges against people's annotations: tables printed by one command."""
