@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ragassay.run.judges.lexical.model import CheckName, Finding
+from ragassay.run.judges.lexical.polarity import concepts_of
 from ragassay.run.judges.lexical.quantities import Quantity, comparable, equal
 from ragassay.run.judges.lexical.terms import Sentence, Term, root
 from ragassay.run.judges.lexical.vocabulary import ALL, APPROXIMATE, FEW, MOST, NONE, ONLY, OPEN, SOME
@@ -14,6 +15,8 @@ from ragassay.run.judges.lexical.vocabulary import ALL, APPROXIMATE, FEW, MOST, 
 _MARGIN = 0.06
 """By how much another number must stand nearer to the claim's words than the claim's own."""
 _TOLERANCE = 0.05
+_SUBJECT = 12
+"""Characters before the first number: what stands there is the subject of all of them."""
 _SCOPES = (("only", ONLY), ("none", NONE), ("most", MOST), ("few", FEW), ("some", SOME), ("all", ALL), ("open", OPEN))
 _CLASH = {
     frozenset(pair)
@@ -109,6 +112,9 @@ def _context(mine: Sentence, weights: Mapping[str, float], language: str) -> dic
     """The claim's content words by root, each with its share of the whole weight."""
     found = {root(one.word, language): weights.get(one.key, 0.0) for one in mine.terms if one.content}
     total = sum(found.values()) or 1.0
+    for one in mine.terms:
+        for name, side in concepts_of(one, language) if one.content else ():
+            found.setdefault(f"@{name}{side}", weights.get(one.key, 0.0))
     return {key: weight / total for key, weight in found.items()}
 
 
@@ -123,13 +129,19 @@ def _near(
     own = bisect_right(sentence.cuts, place.start)
     taken = {bisect_right(sentence.cuts, one.start) for one in rivals if one is not place}
     best: dict[str, float] = {}
+    first = min((one.start for one in rivals), default=0)
     for term in sentence.terms:
         key = root(term.word, language)
+        if key not in wanted:
+            said = [f"@{name}{side}" for name, side in concepts_of(term, language)]
+            key = next((one for one in said if one in wanted), key)
         weight = wanted.get(key)
         if weight is None:
             continue
         words = _distance(sentence, term, place)
-        if term.segment == own:
+        if len(rivals) > 1 and term.end < first and first - term.end > _SUBJECT:
+            factor = 0.5
+        elif term.segment == own:
             factor = 1 / (1 + 0.08 * words)
         else:
             factor = 0.15 / (1 + 0.08 * words) if term.segment in taken else 0.5 / (1 + 0.02 * words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from ragassay.run.judges.lexical.binding import check_quantities, check_scope
@@ -13,7 +14,7 @@ from ragassay.run.judges.lexical.terms import Sentence
 VERSION = "checks/1"
 CONTRADICTION, DOUBT = 0.85, 0.35
 """What a finding of strength 1 takes from the support, as a share."""
-_CERTAIN = 0.5
+_CERTAIN = 0.45
 _CHECKS = (check_quantities, check_scope, check_polarity, check_roles)
 
 
@@ -27,9 +28,27 @@ def findings(
     """What the checks say of a claim beside the sentences that overlap chose; the strongest first."""
     if not chosen:
         return []
-    found = [one for check in _CHECKS for one in check(claim, shown, chosen, weights, language)]
+    found = [
+        one._replace(strength=one.strength * math.sqrt(_covered(shown[one.sentence], weights)))
+        if one.contradicts
+        else one
+        for check in _CHECKS
+        for one in check(claim, shown, chosen, weights, language)
+    ]
     found += _names(claim, shown, chosen)
     return sorted(found, key=lambda one: (not one.contradicts, -one.strength, one.check))
+
+
+def _weighed(one: Finding, shown: Sequence[Sentence], weights: Mapping[str, float]) -> Finding:
+    if not one.contradicts:
+        return one
+    return one._replace(strength=one.strength * math.sqrt(_covered(shown[one.sentence], weights)))
+
+
+def _covered(sentence: Sentence, weights: Mapping[str, float]) -> float:
+    """The share of the claim's weight that stands in a sentence: a clash with little in common may mean nothing."""
+    total = math.fsum(weights.values())
+    return math.fsum(weights[key] for key in sorted(sentence.keys & weights.keys())) / total if total else 0.0
 
 
 def _names(claim: Sequence[Sentence], shown: Sequence[Sentence], chosen: Sequence[int]) -> Iterator[Finding]:

@@ -40,6 +40,8 @@ _FROM = frozenset(["from", "von", "vom", "de", "del", "desde"])
 _TO = frozenset(["to", "an", "a", "al", "zu", "nach"])
 _BY = frozenset(["by", "von", "vom", "por"])
 _THAN = frozenset(["than", "als", "que"])
+_ARTICLES = frozenset(("the", "a", "an", "its", "his", "her", "their"))
+_BASES = frozenset(IRREGULAR.values())
 _WHO = frozenset(["who", "that", "which", "que", "quien", "and"])
 _REACH = 12
 """Terms to either side of a verb that may be its parts."""
@@ -115,9 +117,14 @@ def _verb_forms(sentence: Sentence, language: str) -> Iterator[Term]:
     }
     terms = sentence.terms
     for at, one in enumerate(terms):
-        by_form = one.word in IRREGULAR or (len(one.word) > 4 and one.word.endswith(endings.get(language, ("\0",))))
-        plain = language == "en" and 0 < at < len(terms) - 1 and terms[at - 1].content and one.content
-        if by_form or (plain and (one.word.endswith("s") or terms[at + 1].content) and not one.name):
+        by_form = (
+            one.word in IRREGULAR
+            or one.word in _BASES
+            or (len(one.word) > 3 and one.word.endswith(endings.get(language, ("\0",))))
+        )
+        after = at + 1 < len(terms) and (terms[at + 1].content or terms[at + 1].word in _ARTICLES)
+        plain = language == "en" and at > 0 and terms[at - 1].content and one.content and after
+        if by_form or (plain and one.word.endswith("s") and not one.name):
             yield one
 
 
