@@ -161,8 +161,9 @@ class Making:
             else:
                 own = (cut.chunker, cut.told()) == (base.segmentation.chunker, base.segmentation.told())
                 name = base.corpus.name if own else f"{base.corpus.name}-{key[7:15]}"
+                said = base.corpus.provenance
                 self._frozen[key] = freeze_corpus(
-                    self.store, self._documents, name=name, chunker=cut.chunker, **cut.told()
+                    self.store, self._documents, name=name, chunker=cut.chunker, provenance=said, **cut.told()
                 )
         return self._frozen[key]
 

@@ -12,6 +12,8 @@ SETTINGS = """
 [corpus]
 documents = "documents.jsonl"
 default_tenants = ["*"]
+[corpus.provenance]
+licence = "CC0-1.0"
 [segmentation]
 size = 12
 overlap = 2

@@ -14,8 +14,9 @@ import pytest
 
 from ragassay.cli import exit_code_of
 from ragassay.records.canonical import parse
+from ragassay.records.document import Corpus
 from ragassay.records.experiment import Experiment
-from ragassay.records.protocol import Run
+from ragassay.records.protocol import Protocol, Run
 from ragassay.records.score import Observation, ScoreTable
 from ragassay.records.trace import Measurements
 from ragassay.store import Store
@@ -98,6 +99,8 @@ def test_settings_alone_give_the_bytes_that_they_give_in_the_grid(
         assert tried["label"] == f"k={k}, tokens={tokens}, size={size}"
         assert grid.get_record(Run, tried["run"]).content == ran["content"]
         assert tried["subject"] == ran["subject"]
+        protocol = grid.get_record(Protocol, grid.get_record(Run, tried["run"]).protocol)
+        assert grid.get_record(Corpus, protocol.objects["corpus"]).provenance.licence == "CC0-1.0"
 
 
 @pytest.mark.parametrize("after", [3, 11])
