@@ -26,6 +26,8 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     texts: dict[str, str] = {}
     pace: tuple[PaceEvent, ...] = ()
     """What happened to the pace since the line before."""
+    raw: bytes | None = None
+    """The raw response where it is short; it becomes a blob when the run is sealed."""
 
     @property
     def key(self) -> Key:

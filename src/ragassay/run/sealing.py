@@ -30,6 +30,7 @@ def seal_run(
         raise IntegrityError("this journal is not complete", file=str(journal.path), hint="resume the run first")
     on_point("before_blobs")
     keys = sorted(journal.entries)
+    store.put_all(_raws(journal))
     contents = store.put_lines(journal.read(key).content for key in keys)
     measurements = store.put_lines(journal.read(key, check=False).measurements for key in keys)
     texts = store.put_lines(_texts(journal))
@@ -57,6 +58,14 @@ def seal_run(
     if not partial:
         journal.move("sealed", at, run=digest)
     return run, digest
+
+
+def _raws(journal: Journal) -> Iterator[bytes]:
+    """The raw responses that stand in the lines themselves."""
+    for key in journal.entries:
+        raw = journal.read(key, check=False).raw
+        if raw is not None:
+            yield raw
 
 
 def _texts(journal: Journal) -> Iterator[dict[str, Any]]:

@@ -130,7 +130,7 @@ class Temporary:
         descriptor, self._descriptor = self._descriptor, -1
         os.close(descriptor)
 
-    def link(self, final: Path) -> bool:
+    def link(self, final: Path, *, push: bool = True) -> bool:
         """Give the file its final name unless that name is taken (False); push the folder either way.
 
         The folder is pushed on False too: the one who took the name may not have done it yet.
@@ -140,7 +140,8 @@ class Temporary:
             new = True
         except FileExistsError:
             new = False
-        sync_folder(final.parent)
+        if push:
+            sync_folder(final.parent)
         return new
 
     def replace(self, final: Path) -> None:

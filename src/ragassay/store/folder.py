@@ -66,6 +66,10 @@ class Store:
         """Store bytes; they are on the disk when this returns (StoreError otherwise, and nothing is lost)."""
         return self._blobs.put(data)
 
+    def put_all(self, several: Iterable[bytes]) -> None:
+        """Store many short pieces of bytes; all are on the disk when this returns. Each folder is pushed once."""
+        self._blobs.put_all(several)
+
     def get(self, digest: str) -> bytes:
         """The bytes of a digest, hashed again (IntegrityError if missing or damaged; AbsentError if that is meant)."""
         try:

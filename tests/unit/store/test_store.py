@@ -312,3 +312,20 @@ def test_a_folder_that_may_not_be_read_is_an_error_and_never_an_empty_store(
     if closed.startswith("refs"):
         with pytest.raises(StoreError, match="Permission denied"):
             store.refs("run/")
+
+
+def test_many_blobs_at_once_are_the_same_as_one_by_one(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "store", create=True)
+    first = store.put(b"there before")
+    pieces = [b"there before", b"", *(str(number).encode() for number in range(1500)), b"7"]
+    store.put_all(iter(pieces))
+    for piece in pieces:
+        digest = f"sha256:{hashlib.sha256(piece).hexdigest()}"
+        assert store.get(digest) == piece
+        assert store.blob_path(digest).stat().st_mode & 0o777 == 0o444
+    assert store.get(first) == b"there before"
+    assert not list((tmp_path / "store" / "tmp").iterdir())
+    store.blob_path(first).chmod(0o644)
+    store.blob_path(first).write_bytes(b"damaged")
+    with pytest.raises(IntegrityError):
+        store.put_all([b"there before"])

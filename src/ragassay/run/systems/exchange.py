@@ -102,8 +102,8 @@ def has_more(reply: httpx2.Response) -> bool:
     The library has no public word for it, so the parser of the connection is looked up; where that is not to be found,
     the answer is yes, and the connection is closed instead of being used again.
     """
-    part: Any = reply.stream
-    for name in ("_stream", "_httpcore_stream", "_stream", "_connection", "_h11_state"):
+    part: Any = getattr(reply.stream, "_stream", reply.stream)  # a client puts one of its own around it
+    for name in ("_httpcore_stream", "_stream", "_connection", "_h11_state"):
         part = getattr(part, name, None)
     trailing = getattr(part, "trailing_data", None)
     return trailing is None or bool(trailing[0])

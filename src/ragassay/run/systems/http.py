@@ -36,6 +36,7 @@ from ragassay.run.systems.exchange import (
     tell,
     words_about,
 )
+from ragassay.run.systems.lanes import Lanes
 from ragassay.run.systems.python import UNSTATED
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class HttpSystem:
         self.max_wait_s, self.max_bytes = max_wait_s, max_bytes
         self._proxies = use_proxy_settings
         self._conditions: Conditions | None = None
-        self._clients: dict[asyncio.AbstractEventLoop, httpx2.AsyncClient] = {}
+        self._lanes: dict[asyncio.AbstractEventLoop, Lanes] = {}
         self.identity = SystemIdentity(
             name=name or "http",
             adapter="http",
@@ -159,26 +160,18 @@ class HttpSystem:
                 return None, Failure(cause="invalid_response", code="response"), "no path of the mapping leads anywhere"
         return value, None, None
 
-    def client(self) -> httpx2.AsyncClient:
-        """The client of the running loop; connections are kept open between questions."""
-        import httpx2
-
+    def lanes(self) -> Lanes:
+        """The connections of the running loop; they are kept open between questions."""
         loop = asyncio.get_running_loop()
-        if loop not in self._clients:
-            self._clients[loop] = httpx2.AsyncClient(
-                timeout=None,
-                follow_redirects=False,
-                trust_env=self._proxies,
-                verify=self._proxies or self.url.startswith("https:"),
-                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
-            )
-        return self._clients[loop]
+        if loop not in self._lanes:
+            self._lanes[loop] = Lanes(secure=self._proxies or self.url.startswith("https:"), proxies=self._proxies)
+        return self._lanes[loop]
 
     async def aclose(self) -> None:
         """Close the connections of this loop."""
-        client = self._clients.pop(asyncio.get_running_loop(), None)
-        if client is not None:
-            await client.aclose()
+        lanes = self._lanes.pop(asyncio.get_running_loop(), None)
+        if lanes is not None:
+            await lanes.aclose()
 
 
 class _Question:
@@ -258,14 +251,13 @@ class _Question:
             return Exchange(Failure(cause="connection", code=type(cause).__name__), str(cause))
 
     async def _send(self, url: str, hops: int) -> Exchange:
-        client = self.system.client()
         query = self.body if self.system.method == "GET" and isinstance(self.body, dict) else None
-        async with client.stream(
+        async with self.system.lanes().stream(
             self.system.method,
             url,
             params=_flat(query) if query is not None else None,
             content=None if query is not None else _encode(self.body),
-            headers={"content-type": "application/json", "accept": self.system.accept, **self.headers},
+            headers={"accept": self.system.accept, **self.headers},
         ) as reply:
             if reply.status_code in _REDIRECTS and "location" in reply.headers:
                 return await self._redirect(url, reply, hops)
