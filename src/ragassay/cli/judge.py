@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,8 +16,10 @@ from ragassay.cli.workspace import Workspace, open_workspace
 from ragassay.errors import ExitCode, RagassayError, UsageError
 from ragassay.records.base import Digest
 from ragassay.records.judgement import JudgementSet
+from ragassay.records.protocol import Protocol, Run, Scoring
 from ragassay.records.text import many
 from ragassay.run.judges.settings import JudgeSettings
+from ragassay.store import Store
 
 
 def run(
@@ -75,9 +78,17 @@ def run(
         import msgspec
 
         talk.data_json({name: {"judgements": at, **msgspec.to_builtins(one)} for name, (one, at) in made.items()})
-    talk.then("ragassay score", config, store)
+    talk.then(" ".join(("ragassay score", *_unsealed(workspace.store, run_digest, made))), config, store)
     out = any(one.state == "disqualified" for one, _ in made.values())
     return int(ExitCode.TOO_MANY_ERRORS if out else ExitCode.PASS)
+
+
+def _unsealed(store: Store, run_digest: Digest, names: Iterable[str]) -> list[str]:
+    """What `ragassay score` needs to be told where judges were declared after the run was sealed; else nothing."""
+    protocol = store.get_record(Protocol, store.get_record(Run, run_digest).protocol)
+    sealed = store.get_record(Scoring, protocol.scoring).judges
+    read = dict.fromkeys((*sealed, *names))
+    return [] if set(names) <= set(sealed) else [f"--judge {one}" for one in read]
 
 
 def judge_run(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
 
+from ragassay.assay import GROUNDING_MEASURES
 from ragassay.assay import measure as measured
 from ragassay.cli import talk
 from ragassay.cli.settings import FILE_NAME
@@ -41,7 +42,8 @@ def score(
     run
         Which run: a name, a digest, its beginning, or `latest`.
     judge
-        Read this judge or person instead of the sealed ones; may be given several times.
+        Read this judge or person instead of the sealed ones; may be given several times. Without `--measure`, the usual
+        measures of grounding are taken where the sealed scoring has none.
     judge_threshold
         NAME=SCORE: the least score at which that judge's verdict is *supported*; may be given several times.
     measure
@@ -97,7 +99,10 @@ def _other(
 
     def other(sealed: Scoring) -> Scoring:
         read = judges or sealed.judges
-        wanted = tuple(dict.fromkeys((*sealed.measures, *(str(parse(one)) for one in measures))))
+        grounded = {parse(one).name for one in GROUNDING_MEASURES}
+        usual = () if any(parse(one).name in grounded for one in sealed.measures) else GROUNDING_MEASURES
+        asked = measures or (usual if judges else ())
+        wanted = tuple(dict.fromkeys((*sealed.measures, *(str(parse(one)) for one in asked))))
         unknown = [one for one in given if one not in read]
         if unknown:
             raise UsageError(
