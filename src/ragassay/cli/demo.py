@@ -7,11 +7,20 @@ from pathlib import Path
 import ragassay.report
 from ragassay import demo as demo_data
 from ragassay.cli import talk
+from ragassay.cli.judge import judge_run
 from ragassay.cli.report import write_report
 from ragassay.cli.run import run_workspace
 from ragassay.cli.score import score_run
-from ragassay.cli.settings import BenchmarkSettings, CorpusSettings, RunSettings, SegmentationSettings, Settings
+from ragassay.cli.settings import (
+    BenchmarkSettings,
+    CorpusSettings,
+    RunSettings,
+    SegmentationSettings,
+    Settings,
+    judges_of,
+)
 from ragassay.cli.workspace import Workspace
+from ragassay.records.text import many
 from ragassay.store import Store
 
 
@@ -29,6 +38,10 @@ def demo(*, out: Path = Path("demo-out"), json: bool = False) -> None:
     talk.say(demo_data.NOTE)
     digest, run = run_workspace(workspace, None)
     talk.say(f"run {digest}: {run.answered} of {run.questions} asked, {run.failures} failed")
+    for name, settings in judges_of(workspace.settings).items():
+        judged, _ = judge_run(workspace, digest, name, settings)
+        count = f"{judged.valued} of {many(judged.asked, 'item')} have a verdict"
+        talk.say(f"judge {name} ({settings.kind}, uncalibrated): {count}")
     scores = score_run(workspace.store, digest)
     card = ragassay.report.scorecard(workspace.store, scores)
     paths = write_report(card, out, ("html", "json", "md"))
@@ -51,5 +64,6 @@ def demo_workspace(out: Path) -> Workspace:
         segmentation=SegmentationSettings(chunker="markdown", size=120, overlap=0),
         system={"kind": "reference"},
         run=RunSettings(as_of=demo_data.AS_OF, name="demo"),
+        judges={"words": {"kind": "lexical"}},
     )
     return Workspace(settings, Path(), Store.open(out / "store", create=True))
