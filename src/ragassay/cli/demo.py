@@ -20,6 +20,7 @@ from ragassay.cli.settings import (
     judges_of,
 )
 from ragassay.cli.workspace import Workspace
+from ragassay.records.base import Digest
 from ragassay.records.text import many
 from ragassay.store import Store
 
@@ -39,7 +40,7 @@ def demo(*, out: Path = Path("demo-out"), json: bool = False) -> None:
     digest, run = run_workspace(workspace, None)
     talk.say(f"run {digest}: {run.answered} of {run.questions} asked, {run.failures} failed")
     for name, settings in judges_of(workspace.settings).items():
-        judged, _ = judge_run(workspace, digest, name, settings)
+        judged, _ = judge_run(workspace, Digest(digest), name, settings)
         count = f"{judged.valued} of {many(judged.asked, 'item')} have a verdict"
         talk.say(f"judge {name} ({settings.kind}, uncalibrated): {count}")
     scores = score_run(workspace.store, digest)
