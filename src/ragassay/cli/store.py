@@ -131,6 +131,7 @@ def erase(
     """Take one object away for good and leave a tombstone: from then on it counts as erased, not as broken.
 
     What stands on it, a score for example, keeps its digest and can no longer be made again. There is no way back.
+    Journals of finished jobs and caches may hold the same texts and go too; jobs that are not finished are named.
 
     Parameters
     ----------
@@ -153,6 +154,7 @@ def erase(
     from ragassay.records.base import Digest
     from ragassay.records.canonical import is_digest
     from ragassay.run.clock import SYSTEM_CLOCK
+    from ragassay.run.forgetting import forget
     from ragassay.store.absence import erase as erase_object
 
     if not is_digest(digest):
@@ -161,9 +163,16 @@ def erase(
         )
     opened = open_store(config, store)
     tombstone = erase_object(opened, Digest(digest), by=by, reason=reason, at=SYSTEM_CLOCK.now())
+    gone = forget(opened)
     bundle = None if key is None else sign_about(opened, "erasure", tombstone, key)
+    talk.say(f"{many(gone.journals, 'journal')} and {many(gone.caches, 'cache')} taken away too")
+    for name in gone.unfinished:
+        talk.say(f"journals/{name} is of a job that is not finished, and may hold it: finish the job and erase again")
     if json:
-        talk.data_json({"erased": digest, "tombstone": tombstone, "bundle": bundle})
+        talk.data_json({
+            "erased": digest, "tombstone": tombstone, "bundle": bundle, "journals": gone.journals,
+            "caches": gone.caches, "unfinished": list(gone.unfinished),
+        })  # fmt: skip
     else:
         talk.data(f"erased {digest}\ntombstone {tombstone}" + (f"\nbundle {bundle}" if bundle else ""))
     talk.then("ragassay store check", config, store)
