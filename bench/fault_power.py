@@ -58,7 +58,7 @@ def fails(
     rule: Rule, within: tuple[float, float], low: NDArray[np.float64], high: NDArray[np.float64], alpha: float
 ) -> bool:
     """Whether the margin fails on these differences, by the gate's own bound."""
-    ends = ends_of(low, high, within, alpha, range(len(low)))
+    ends = ends_of(low, high, within, alpha, range(len(low)), two_valued=False)
     return bool(ends.high < -(rule.margin or 0.0) - TOLERANCE)
 
 

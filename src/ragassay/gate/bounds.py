@@ -38,26 +38,26 @@ def ends_of(
     within: tuple[float, float],
     alpha: float,
     clusters: Sequence[Hashable],
+    *,
+    two_valued: bool,
 ) -> Ends:
     """One-sided bounds, each at `alpha`, valid at every number of questions.
 
-    Independent values at the two ends of the range: exact (Clopper and Pearson). Otherwise betting (Waudby-Smith and
-    Ramdas), over clusters where questions are not independent. Needs at least one value.
+    Independent values that can only lie at the two ends of the range (`two_valued`, known before anything was
+    measured): exact (Clopper and Pearson). Otherwise betting (Waudby-Smith and Ramdas), over clusters where questions
+    are not independent. That values happen to lie at the ends chooses nothing: a method that the values choose does not
+    hold its level, and a value between the ends that went missing would turn a doubt into a pass. Needs at least one
+    value.
     """
     numbers = codes(clusters)
     groups = len(set(clusters))
-    method = method_of(lows, highs, within, groups)
+    both = np.concatenate((lows, highs))
+    at_ends = bool(np.all((both == within[0]) | (both == within[1])))
+    method = "exact" if two_valued and at_ends and groups == len(lows) else "betting"
     given = None if groups == len(lows) else numbers
     low = float(lower_bound(lows, within, alpha, clusters=given, method=method))
     high = float(upper_bound(highs, within, alpha, clusters=given, method=method))
     return Ends(low, high, method, groups)
-
-
-def method_of(lows: NDArray[np.float64], highs: NDArray[np.float64], within: tuple[float, float], groups: int) -> str:
-    """exact where every value is at an end of the range and its own cluster, else betting."""
-    both = np.concatenate((lows, highs))
-    at_ends = bool(np.all((both == within[0]) | (both == within[1])))
-    return "exact" if at_ends and groups == len(lows) else "betting"
 
 
 def codes(clusters: Sequence[Hashable]) -> NDArray[np.int64]:

@@ -134,7 +134,7 @@ def _share(budget: Budget, asked: Sequence[_Asked], alpha: float) -> _Numbers:
         return _Numbers(held, told, value, budget.at_most, "count", over=over)
     lows = np.array([float(one) for one in above])
     highs = np.array([float(one + two) for one, two in zip(above, unknown, strict=True)])
-    ends = ends_of(lows, highs, (0.0, 1.0), alpha, [one.cluster for one in asked])
+    ends = ends_of(lows, highs, (0.0, 1.0), alpha, [one.cluster for one in asked], two_valued=True)
     most = float(allowed)
     held = True if ends.high <= most + TOLERANCE else False if ends.low > most + TOLERANCE else None
     few = held is None and at_worst <= allowed

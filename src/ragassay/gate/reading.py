@@ -65,6 +65,10 @@ class Part(NamedTuple):
         )
 
 
+_COUNTED = frozenset({"error_rate", "retrieval_sufficient"})
+"""Shares of questions, though their declaration has another unit."""
+
+
 class Line(NamedTuple):
     """One question under one measure; repeats are averaged inside it. Of a pair: candidate less baseline."""
 
@@ -89,6 +93,8 @@ class Column(NamedTuple):
     """Over all questions of the part that the measure is about, those without any possible value among them."""
     noun: str = "question"
     """What has a value: a question, or a group of them."""
+    two_valued: bool = False
+    """Each can only be the least or the greatest, whatever the system does: known from the measure and the labels."""
 
     @property
     def attempted(self) -> int:
@@ -215,7 +221,29 @@ def column(evidence: Evidence, spelled: str, step: str | None, part: Part) -> Co
         line = _line(case, made, within)
         if line is not None:
             lines.append(line)
-    return Column(measure, place, within, tuple(lines), dict(counts), noun_of(measure))
+    two = two_valued(measure, own, evidence.subject.repeats)
+    return Column(measure, place, within, tuple(lines), dict(counts), noun_of(measure), two)
+
+
+def two_valued(measure: Measure, cases: Iterable[Case], repeats: int | None) -> bool:
+    """Whether a question counts as right or wrong and nothing between.
+
+    True, where it is asked once, by declaration; for recall where each question has one relevant label at most, and for
+    the coverage of facts where each needs one fact at most. The values play no part.
+    """
+    declared = measure.declared
+    if measure.name == "flip_rate":
+        return True
+    if repeats not in (None, 1):
+        return False
+    if declared.unit == "0 or 1" or declared.stage == "refusal" or measure.name in _COUNTED:
+        return True
+    if measure.name == "fact_coverage":
+        return all(sum(fact.required for fact in one.facts) <= 1 for one in cases)
+    if measure.name == "recall" and measure.get("unit") == "evidence":
+        rel = int(measure.get("rel") or 1)
+        return all(sum(label.grade >= rel for label in one.evidence or ()) <= 1 for one in cases)
+    return False
 
 
 def _questions(

@@ -156,7 +156,7 @@ def read_threshold(alpha: float, rule: Rule, part: Part, read: Column) -> RuleRe
     """A floor or a ceiling: pass if the pessimistic bound clears it, fail if the optimistic one misses it."""
     floor = rule.at_least is not None
     threshold = rule.at_least if rule.at_least is not None else rule.at_most or 0.0
-    ends = ends_of(read.lows, read.highs, read.within, alpha, read.clusters)
+    ends = ends_of(read.lows, read.highs, read.within, alpha, read.clusters, two_valued=read.two_valued)
     bound, optimistic = (ends.low, ends.high) if floor else (ends.high, ends.low)
     one = _Held(floor, threshold, bound, optimistic, float((read.lows if floor else read.highs).mean()))
     needed = None
@@ -266,7 +266,7 @@ def _margin(
 ) -> RuleResult:  # fmt: skip
     reach = read.within[1] - read.within[0]
     lows, highs = np.array([one.low for one in lines]), np.array([one.high for one in lines])
-    ends = ends_of(lows, highs, (-reach, reach), arms.policy.alpha, [one.cluster for one in lines])
+    ends = ends_of(lows, highs, (-reach, reach), arms.policy.alpha, [one.cluster for one in lines], two_valued=False)
     held = True if ends.low > -margin + TOLERANCE else False if ends.high < -margin - TOLERANCE else None
     seen = float(lows.mean()) - ends.low
     needed = scaled_n(ends.clusters, seen, float(lows.mean()) + margin) if held is None else None

@@ -257,7 +257,7 @@ def read_verdicts(policy: Policy, found: Sequence[Question]) -> Iterator[RuleRes
 def _floor(rule: Verdicts, part: Part, own: Sequence[Question], alpha: float) -> RuleResult:
     lows = np.array([float(one.verdict.verdict == "good") for one in own])
     highs = np.array([float(one.verdict.verdict != "bad") for one in own])
-    ends = ends_of(lows, highs, (0.0, 1.0), alpha, [one.case.cluster for one in own])
+    ends = ends_of(lows, highs, (0.0, 1.0), alpha, [one.case.cluster for one in own], two_valued=True)
     held = True if clears(ends.low, rule.at_least) else False if not clears(ends.high, rule.at_least) else None
     counts = Counter(one.verdict.verdict for one in own)
     share = float(lows.mean())

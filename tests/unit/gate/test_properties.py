@@ -13,7 +13,9 @@ from ragassay.records.decision import RuleResult
 
 SIZE = 12
 ORDER = {"pass": 0, "review": 1, "inconclusive": 2, "fail": 3}
-BENCH = Bench(Path(tempfile.mkdtemp()), SIZE)
+TWO = [{"documentId": "a", "grade": 3}, {"documentId": "b", "grade": 3}]
+EACH = {f"q{one:03}": {"relevant": TWO} for one in range(SIZE)}
+BENCH = Bench(Path(tempfile.mkdtemp()), SIZE, each=EACH)
 VALUES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=SIZE, max_size=SIZE)
 DEMANDS = st.sampled_from(["at_least", "at_most", "margin"])
 THRESHOLDS = st.sampled_from([0.05, 0.3, 0.5, 0.7, 0.95])

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ragassay.gate.bounds import TOLERANCE, best_passes_from, clears, ends_of, least_n
+from ragassay.gate.bounds import TOLERANCE, Ends, best_passes_from, clears, ends_of, least_n
 from ragassay.gate.budgets import QUANTILES
 from ragassay.gate.check.model import Finding, Given
 from ragassay.gate.figures import FIGURES, best_case
 from ragassay.gate.grouped import OF_MANY, OF_REPEATS, repeats_of
 from ragassay.gate.judges import is_judged
-from ragassay.gate.reading import CLASSES, OVER_ALL, Part, classes_of, range_of
+from ragassay.gate.reading import CLASSES, OVER_ALL, Part, classes_of, range_of, two_valued
 from ragassay.measures import Measure
 from ragassay.records.case import Case
 from ragassay.records.policy import Budget, MustHold, Need, Policy, Rule, Verdicts
@@ -170,7 +170,8 @@ def _too_small(
         elif not rule.zero:
             floor = rule.at_least is not None
             threshold = rule.at_least if rule.at_least is not None else rule.at_most or 0.0
-            yield from ever_passes(policy.alpha, threshold, within, own, str(class_), field, floor=floor)
+            two = two_valued(measure, own, given.repeats)
+            yield from ever_passes(policy.alpha, threshold, within, own, str(class_), field, floor=floor, two=two)
     if not some:
         yield Finding("refused", f"{field}.measure", f"no question of the benchmark can have a value of {measure}")
 
@@ -202,18 +203,27 @@ def _figure(
 
 def ever_passes(
     alpha: float, threshold: float, within: tuple[float, float], own: Sequence[Case], what: str, field: str, *,
-    floor: bool,
+    floor: bool, two: bool = True,
 ) -> Iterator[Finding]:  # fmt: skip
-    """Whether a bound clears the threshold if every question has the best value."""
-    best = np.full(len(own), within[1] if floor else within[0])
-    ends = ends_of(best, best, within, alpha, [one.cluster for one in own])
-    if clears(ends.low, threshold) if floor else clears(threshold, ends.high):
+    """Whether a bound clears the threshold if every question has the best value; `two`: of two values only."""
+
+    def ends(clusters: Sequence[str | int]) -> Ends:
+        best = np.full(len(clusters), within[1] if floor else within[0])
+        return ends_of(best, best, within, alpha, clusters, two_valued=two)
+
+    def passes(found: Ends) -> bool:
+        return clears(found.low, threshold) if floor else clears(threshold, found.high)
+
+    found = ends([one.cluster for one in own])
+    if passes(found):
         return
     needed = best_passes_from(threshold, within, alpha, floor=floor)
+    if needed is not None and not two:
+        needed = least_n(lambda n: passes(ends(range(n))), MOST_SEARCHED)
     more = f"at least {needed:,} are needed, all with the best value" if needed else "no number would be enough"
     yield Finding(
         "refused", field,
-        f"{many(len(own), 'question')} of {what} ({ends.clusters:,} independent) can never pass: {more}",
+        f"{many(len(own), 'question')} of {what} ({found.clusters:,} independent) can never pass: {more}",
         "add questions, lower the demand, or name questions under [[policy.must_hold]]",
     )  # fmt: skip
 
@@ -225,7 +235,8 @@ def _margin(
 
     def passes(n: int, value: float) -> bool:
         lows = np.full(n, value)
-        return ends_of(lows, lows, (-reach, reach), policy.alpha, range(n)).low > -margin + TOLERANCE
+        ends = ends_of(lows, lows, (-reach, reach), policy.alpha, range(n), two_valued=False)
+        return ends.low > -margin + TOLERANCE
 
     groups = len({one.cluster for one in own})
     if not passes(groups, reach):
