@@ -175,6 +175,8 @@ def _first(store: Store, stored: Record, made: Record) -> Difference | None:
     """The first difference in a record or in its tables; how those are compressed says nothing."""
     for name in LINES[type(stored)]:
         left, right = getattr(stored, name), getattr(made, name)
+        if (left is None) != (right is None):
+            return Difference(name, *("none" if one is None else "there" for one in (left, right)))
         if left != right and left is not None and right is not None:
             found = lines_difference(store.get_raw_lines(left), store.get_raw_lines(right))
             if found is not None:

@@ -6,6 +6,7 @@ import io
 import zipfile
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.unit.run.judges.world import Overlap, RunWorld
 from tests.unit.score.score_material import scoring
@@ -84,3 +85,13 @@ def test_a_public_archive_holds_no_words_of_judges_or_people(world: RunWorld) ->
         export(world.store, Digest(world.digest), out, version="0", public=public)
         inside.append(any(record.judgements[9:] in name for name in zipfile.ZipFile(out).namelist()))
     assert inside == [False, True]
+
+
+def test_a_part_of_a_table_that_was_taken_away_is_missed(world: RunWorld) -> None:
+    table = world.store.get_record(ScoreTable, world.store.ref("scores/judged"))
+    assert table.failures is not None
+    less = world.store.put_record(msgspec.structs.replace(table, failures=None))
+    world.store.set_ref("scores/judged", less, kind="scores")
+    (found,) = [one for one in audit(world.store, Digest(world.digest)) if one.result == "differs"]
+    assert found.first is not None
+    assert (found.first.place, found.first.stored, found.first.made) == ("failures", "none", "there")

@@ -136,3 +136,18 @@ def test_a_hundred_claims_beside_ten_passages_take_no_time() -> None:
     began = time.perf_counter()
     LexicalEvaluator().judge(items)
     assert time.perf_counter() - began < 3
+
+
+@pytest.mark.parametrize("text", ["B12", "w123 and x9", "v1.2.3", "GPT4", "CO2 and H2O"])
+def test_digits_of_a_name_count_nothing(text: str) -> None:
+    assert quantities(text, "en") == []
+
+
+def test_numbers_beside_letters_are_still_read() -> None:
+    assert [one.value for one in quantities("5kg for 30 people", "en")] == [5000.0, 30.0]
+    assert [one.date[:3] for one in quantities("于2034年5月17日", "zh")] == [(2034, 5, 17)]
+
+
+def test_a_page_of_numbers_is_held_against_few() -> None:
+    (only,) = sentences(" ".join(str(number) for number in range(1000, 1500)), "en")
+    assert len(only.quantities) == 40

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from ragassay.run.judges.lexical.numerals import FRACTIONS, MONTHS, SCALES, UNITS, WEEKDAYS, words_of
 
 _TOKEN = re.compile(
-    r"(?P<iso>\d{4}-\d{2}-\d{2}(?!\d))|(?P<dots>\d{1,2}\.\d{1,2}\.\d{4}(?!\d))"
+    r"(?P<code>[A-Za-z\u00c0-\u024f]+\d[\w.-]*)"
+    r"|(?P<iso>\d{4}-\d{2}-\d{2}(?!\d))|(?P<dots>\d{1,2}\.\d{1,2}\.\d{4}(?!\d))"
     r"|(?P<digits>\d+(?:[.,'’\u00a0\u202f]\d+)*)(?P<stop>\.(?=\s+[^\W\d]))?(?P<ordinal>(?:st|nd|rd|th)\b)?"
     r"|(?P<cjk>[零〇一二三四五六七八九十百千万億亿兆]+)(?=[年月日个人名円元%％万億亿度台])"
     r"|(?P<word>[^\W\d_]+)|(?P<sign>[$€£¥%％°年月日円元])"
@@ -82,6 +83,8 @@ def _tokens(text: str, language: str) -> list[_Token]:
             made.append(_Token("ordinal" if match["ordinal"] else what, match["digits"], start, end, value))
         elif match["cjk"]:
             made.append(_Token("digits", match["cjk"], start, end, _cjk(match["cjk"])))
+        elif match["code"]:  # B12, w123, v1.2: a name, which counts nothing
+            made.append(_Token("word", match["code"].casefold(), start, end))
         elif match["word"]:
             made.append(_Token("word", match["word"].casefold(), start, end))
         else:

@@ -19,6 +19,8 @@ _WORD = re.compile(
 )
 _LONGEST_SENTENCE = 4000
 """Characters; what is longer is cut, since checks compare all terms of a sentence with each other."""
+_MOST_QUANTITIES = 40
+"""Of one sentence; further ones are words, so that a page of numbers cannot stall a job: each is held against all."""
 _ENDINGS = {
     "en": ("ational", "ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ies", "ied", "ers", "ed",
            "er", "es", "ly", "al", "s", "e", "y"),
@@ -126,6 +128,7 @@ def _pieces(text: str, start: int, end: int, language: str) -> Iterator[Sentence
 def _sentence(text: str, start: int, end: int, language: str) -> Sentence:
     body = text[start:end]
     found = [one._replace(start=one.start + start, end=one.end + start) for one in quantities(body, language)]
+    found = found[:_MOST_QUANTITIES]
     inside = [(one.start - start, one.end - start) for one in found]
     cuts: list[int] = []
     terms = tuple(
@@ -169,3 +172,7 @@ def _pairs(run: str, start: int, segment: int) -> Iterator[Term]:
     for at in range(len(run) - 1):
         pair = run[at : at + 2]
         yield Term(pair, pair, start + at, start + at + 2, segment, True)
+
+
+_MOST_QUANTITIES = 40
+"""Of one sentence; further ones are words, so that a page of numbers cannot stall a job: each is held against all."""
