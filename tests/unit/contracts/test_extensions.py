@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 
 import ragassay.extensions
+from ragassay.cli import main
 from ragassay.contracts.chunker import check_chunker
 from ragassay.contracts.parser import check_parser
 from ragassay.corpus import build, load, read, segment
 from ragassay.errors import ContractError, InputError, UsageError
 from ragassay.extensions import CHUNKERS, PARSERS, extension_names, load_extension
+from ragassay.records.judgement import JudgeIdentity, Judgement, JudgementSet
 from ragassay.store import Store
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -44,7 +46,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str]
     return install
 
 
-@pytest.mark.parametrize("name", ["chunker-paragraphs", "measure-numbers", "parser-fortune"])
+@pytest.mark.parametrize("name", ["chunker-paragraphs", "evaluator-verbatim", "measure-numbers", "parser-fortune"])
 def test_the_examples_keep_their_contracts_in_25_lines(name: str) -> None:
     (module,) = EXAMPLES[name].glob("*.py")
     assert len(module.read_text("utf-8").splitlines()) <= 25
@@ -203,3 +205,34 @@ def test_the_parser_check_damages_copies_and_never_the_example(tmp_path: Path) -
     with pytest.raises(ContractError, match="ValueError for a changed copy"):
         check_parser(strict, [example])
     assert example.read_text() == "one\ntwo\n"
+
+
+def test_an_evaluator_of_another_package_is_named_and_sealed(
+    tmp_path: Path,
+    installed: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def ended(*words: str) -> int:
+        with pytest.raises(SystemExit) as found:
+            main(list(words))
+        return int(found.value.code or 0)
+
+    monkeypatch.chdir(tmp_path)
+    assert ended("init", "p") == 0
+    monkeypatch.chdir(tmp_path / "p")
+    with Path("ragassay.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[judges.v]\nkind = "verbatim"\n')
+    assert ended("run") == 0
+    capsys.readouterr()
+    assert ended("judge") == 2
+    assert "verbatim" in capsys.readouterr().err
+    installed("evaluator-verbatim")
+    assert ended("judge") == 0
+    store = Store.open(tmp_path / "p" / ".ragassay")
+    (made,) = [store.get_record(JudgementSet, one.digest) for one in store.refs("judgements/v/")]
+    identity = store.get_record(JudgeIdentity, made.judge)
+    assert identity.settings["extension"] == "verbatim ragassay-evaluator-verbatim/1.0.0"
+    labels = [one.label for one in store.get_lines(Judgement, made.judgements)]
+    assert labels.count("supported") > 0, "the reference pipeline answers with sentences of its passages"
+    monkeypatch.delitem(sys.modules, "ragassay_verbatim")
