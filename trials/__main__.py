@@ -16,7 +16,7 @@ from trials.bad_day import run_bad_day
 from trials.disks import run_disks
 from trials.kills import run_kills
 from trials.lives import TrialError
-from trials.secrets import run_secrets
+from trials.planted_secrets import run_secrets
 from trials.tampers import run_tampers
 
 Figures = list[tuple[str, str]]

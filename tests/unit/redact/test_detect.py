@@ -92,7 +92,7 @@ def plain(data: bytes) -> bytes:
 def test_the_labelled_set_is_found_as_the_docs_say() -> None:
     sys.path.insert(0, str(ROOT))
     try:
-        from trials.secrets import run_secrets
+        from trials.planted_secrets import run_secrets
     finally:
         sys.path.remove(str(ROOT))
     assert run_secrets(20260801)

@@ -18,6 +18,8 @@ from ragassay.run.judges.llm.judge import llm
 from ragassay.run.judges.settings import judge_settings
 from ragassay.score.named import judgements_ref
 
+SECRET = b"s" * 32
+"""Of a store; without one each judge has its own, and what was kept of single calls names items of another's."""
 BATCHES, CONTROLS = 4, 12
 """claim, citation, fact, answer; citations are two calls and answers two."""
 
@@ -140,11 +142,11 @@ def test_a_ceiling_on_calls_holds_and_a_higher_one_goes_on(tmp_path: Path) -> No
         world = RunWorld(tmp_path)
         judge = {"url": url, "model": "m", "retries": 0}
         with pytest.raises(CeilingError):
-            world.judge(llm(judge), max_calls=11, concurrency=3)
+            world.judge(llm(judge, secret=SECRET), max_calls=11, concurrency=3)
         assert len(model.seen) <= 11
         made = world.store.get_record(JudgementSet, world.store.ref(judgements_ref("j", world.run.identity())))
         assert (made.state, made.stopped) == ("partial", "cost_ceiling")
-        whole, _ = world.judge(llm(judge), max_calls=1000)
+        whole, _ = world.judge(llm(judge, secret=SECRET), max_calls=1000)
         assert (whole.state, whole.valued) == ("complete", 21)
         assert len(model.seen) == 30  # 18 of the run and 12 controls: nothing was sent twice
 
