@@ -133,6 +133,12 @@ def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
     return re.compile(pattern, flags)
 
 
+_IBANS = "|".join(
+    rf"{country}\d{{2}}(?:[ -]?[A-Z0-9]){{{length - 4}}}" for country, length in sorted(numbers.IBAN_LENGTHS.items())
+)
+"""Of each country as many signs as it has: the word after it is no part of it."""
+
+
 _BEFORE = r"(?<![A-Za-z0-9])"
 _I = re.IGNORECASE
 DETECTORS: tuple[Detector, ...] = (
@@ -162,7 +168,7 @@ DETECTORS: tuple[Detector, ...] = (
         r"(?<![\w.+%'-])[\w.+%'-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![\w-]|:[\w/])"
     ), _is_mail, True),
     Detector("iban", "personal", _compiled(
-        r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?(?![A-Za-z0-9])", _I
+        rf"(?<![A-Za-z0-9])(?:{_IBANS})(?![A-Za-z0-9])", _I
     ), numbers.is_iban, True),
     Detector("card", "personal", _compiled(r"(?<![\w.,+-])\d(?:[ -]?\d){11,18}(?![\w]|[.,]\d)"), numbers.is_card, True),
     Detector("ssn", "personal", _compiled(
