@@ -12,6 +12,7 @@ from ragassay.contracts.faults import HOSTILE_TEXTS, broken, name_of
 from ragassay.records.base import DocumentId
 from ragassay.records.document import Span
 from ragassay.records.judgement import SCALES, JudgeIdentity
+from ragassay.records.text import many
 from ragassay.run.judges.contract import Item, Shown, Verdict
 
 _KIND = "evaluator"
@@ -98,7 +99,7 @@ def _verdicts(made: Any, name: str, items: Sequence[Item]) -> list[Verdict]:
     if given != list(items):
         broken(_KIND, name, "changed the list of items", "leave it as it came")
     if len(found) != len(given) or not all(isinstance(one, Verdict) for one in found):
-        broken(_KIND, name, f"gave {len(found)} for {len(given)} items", "one Verdict an item, in order")
+        broken(_KIND, name, f"gave {len(found)} for {many(len(given), 'item')}", "one Verdict an item, in order")
     for item, verdict in zip(given, found, strict=True):
         _check_verdict(name, item, verdict)
     return found
