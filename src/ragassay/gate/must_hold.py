@@ -11,7 +11,7 @@ from ragassay.gate.evidence import Evidence
 from ragassay.gate.judges import uncalibrated
 from ragassay.gate.policy_file import label_of
 from ragassay.gate.reading import NoColumn, place_of
-from ragassay.gate.results import number, result
+from ragassay.gate.results import result
 from ragassay.records.case import Case
 from ragassay.records.decision import RuleResult
 from ragassay.records.policy import MustHold, Need
@@ -122,10 +122,3 @@ def meets(row: Observation, at_least: float | None, at_most: float | None) -> bo
 def exactly(threshold: float) -> Fraction:
     """A threshold as it was written: 0.1 is one tenth."""
     return Fraction(repr(threshold))
-
-
-def needed_text(row: Observation | None) -> str:
-    """A value in words, for lists of people."""
-    if row is None:
-        return "not measured"
-    return number(row.value) if row.value is not None else f"{row.status} ({(row.reason or '').replace('_', ' ')})"

@@ -29,8 +29,6 @@ from ragassay.report.streams import NotInOrder, Together, in_memory, together
 from ragassay.report.verdict import verdict
 from ragassay.score.identities import Reported
 
-MOST_COLUMNS = 6
-
 
 def build(material: Material) -> Scorecard:
     """The scorecard of one score table. The same records give the same scorecard."""

@@ -221,7 +221,7 @@ async def _ask_all(job: Job, journal: Journal, system: Any, terms: Conditions, s
     journal.move("running", terms.clock.now())
     stop = asyncio.Event()
     try:
-        with _stopped_by_signals(stop, signals):
+        with stopped_by_signals(stop, signals):
             await job.run(stop)
     finally:
         close = getattr(system, "aclose", None)
@@ -230,7 +230,7 @@ async def _ask_all(job: Job, journal: Journal, system: Any, terms: Conditions, s
 
 
 @contextmanager
-def _stopped_by_signals(stop: asyncio.Event, wanted: bool) -> Iterator[None]:
+def stopped_by_signals(stop: asyncio.Event, wanted: bool) -> Iterator[None]:
     """The first SIGINT or SIGTERM sets `stop`; a second one does what it did before this run."""
     if not wanted or threading.current_thread() is not threading.main_thread():
         yield

@@ -31,14 +31,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Method = Literal["betting", "exact"]
 _SLACK = 1e-9
 """A value may lie outside of the range by this part of it: by rounding."""
 _AT_ONCE = 4_000_000

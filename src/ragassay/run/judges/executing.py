@@ -15,7 +15,7 @@ from ragassay.records.text import many
 from ragassay.redact import Redaction
 from ragassay.run.ceiling import Ceiling
 from ragassay.run.clock import SYSTEM_CLOCK, Clock
-from ragassay.run.executing import _stopped_by_signals
+from ragassay.run.executing import stopped_by_signals
 from ragassay.run.job import Job, Told, most_failures
 from ragassay.run.judges.asking import Judging, Made
 from ragassay.run.judges.cache import JudgeCache, Replies
@@ -246,7 +246,7 @@ async def _ask_all(
     job.report_to(progress or Silent(), on_point)
     stop = asyncio.Event()
     try:
-        with _stopped_by_signals(stop, signals):
+        with stopped_by_signals(stop, signals):
             await job.run(stop)
     finally:
         close = getattr(evaluator, "aclose", None)

@@ -9,7 +9,7 @@ import msgspec
 from ragassay.errors import StoreError
 from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of, digest_set
-from ragassay.records.judgement import AnswerClaims, Control, JudgeIdentity, Judgement, JudgementSet, JudgeWork
+from ragassay.records.judgement import AnswerClaims, JudgeIdentity, Judgement, JudgementSet, JudgeWork
 from ragassay.run.judges.controls import disqualified
 from ragassay.run.judges.unit import JudgingLog
 from ragassay.score.named import judgements_ref
@@ -90,11 +90,6 @@ def _same(old: JudgementSet, new: JudgementSet) -> bool:
     """Equal but for what it superseded, and what the work took."""
     free = {"supersedes": None, "work": None}
     return msgspec.structs.replace(old, **free) == msgspec.structs.replace(new, **free)
-
-
-def controls_passed(controls: Sequence[Control]) -> int:
-    """How many controls were judged rightly."""
-    return sum(one.passed for one in controls)
 
 
 def _key(work: JudgeWork) -> tuple[str, int, str, str, int]:

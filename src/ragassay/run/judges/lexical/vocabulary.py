@@ -194,7 +194,6 @@ OPPOSITES: tuple[tuple[str, str, str], ...] = (
 """Concept, its words, and the words of its opposite."""
 
 COMPARATIVE = _set("more less fewer mehr weniger más menos")
-EXTRA_COMPARATIVE = _set("closer nearer farther further better worse larger smaller higher lower before after")
 
 ALL = _set(
     "all every each everyone everybody everything both whole entire entirely completely always any "
