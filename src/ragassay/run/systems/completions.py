@@ -16,6 +16,8 @@ _TOKEN = re.compile(rb'"content"\s*:\s*"[^"]')
 _TAIL_BYTES = 256 * 1024
 """So much of the end of a stream is looked at for the first token."""
 _BREAKS = re.compile(r"\r\n|\n|\r")
+_TOOLS = ("tool_calls", "function_call")
+"""Where a message asks for tools, in today's form and in the one before it; and the reasons to finish that say so."""
 Read = tuple[Any, Failure | None, str | None]
 
 
@@ -24,7 +26,7 @@ class Completions(HttpSystem):
 
     `versions` are the model and system_fingerprint that the reply names. A refusal of the model (`message.refusal`) is
     an answer whose outcome is abstained, by the endpoint's own word. A stream that ends without a finish_reason and
-    without [DONE] is a failure, whatever came before.
+    without [DONE] is a failure, whatever came before; so is a reply that asks for tools, whatever else it says.
     """
 
     def __init__(self, url: str, *, stream: bool = False, **transport: Any) -> None:
@@ -61,6 +63,7 @@ class Completions(HttpSystem):
         said: dict[str, Any] = {}
         finish: Any = None
         done = False
+        tools: dict[str, Any] = {}
         for data in _events(text):
             if data == "[DONE]":
                 done = True
@@ -79,12 +82,15 @@ class Completions(HttpSystem):
             choice = _first(event.get("choices")) or {}
             finish = choice.get("finish_reason") or finish
             delta = choice.get("delta")
+            if not isinstance(delta, Mapping):
+                continue
+            tools |= {key: one for key in _TOOLS if (one := delta.get(key))}
             for key, texts in parts.items():
-                if isinstance(delta, Mapping) and isinstance(delta.get(key), str):
+                if isinstance(delta.get(key), str):
                     texts.append(delta[key])
         if not done and finish is None:
             return None, Failure(cause="connection", code="stream_ended"), "the stream ended before the answer did"
-        message = {key: "".join(texts) if texts else None for key, texts in parts.items()}
+        message = tools | {key: "".join(texts) if texts else None for key, texts in parts.items()}
         return _made(said, message, finish, first_token_ms)
 
 
@@ -102,14 +108,15 @@ def _events(text: str) -> Iterator[str]:
 
 
 def _made(found: Mapping[str, Any], message: Mapping[str, Any], finish: Any, first_token_ms: float | None) -> Read:
+    if finish in _TOOLS or any(message.get(key) for key in _TOOLS):
+        return _invalid("tools", "the reply asks for tools; none were offered, and nobody runs them")
     text, refusal = _text(message.get("content")), message.get("refusal")
     if text is None and isinstance(refusal, str):
         text = refusal
     else:
         refusal = None
     if text is None:
-        calls = "; it asks for tools, which nobody runs" if message.get("tool_calls") else ""
-        return _invalid("content", f"the message has no content{calls}")
+        return _invalid("content", "the message has no content")
     answer: dict[str, Any] = {"text": text}
     if isinstance(finish, str):
         answer["finish_reason"] = finish

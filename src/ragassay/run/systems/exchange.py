@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email.utils
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -107,6 +108,20 @@ def has_more(reply: httpx2.Response) -> bool:
         part = getattr(part, name, None)
     trailing = getattr(part, "trailing_data", None)
     return trailing is None or bool(trailing[0])
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value of JSON is a number that a float can hold: JSON as Python reads it has NaN, and no largest one.
+
+    >>> [is_number(one) for one in (1, 0.5, True, "1", float("nan"), 10**400)]
+    [True, True, False, False, False, False]
+    """
+    if type(value) not in (int, float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def words_about(body: bytes) -> str:

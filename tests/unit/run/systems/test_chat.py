@@ -39,6 +39,11 @@ def completion(text: Any = "Warm air rises [1].", **more: Any) -> dict[str, Any]
     }  # fmt: skip
 
 
+def asking(**message: Any) -> dict[str, Any]:
+    """A reply that asks for a tool, in any of the ways that servers have."""
+    return completion(choices=[{"finish_reason": "stop", "message": {"role": "assistant", **message}}])
+
+
 def stream(*pieces: str, done: bool = True, finish: str | None = "stop") -> list[dict[str, Any] | str]:
     events: list[Any] = [{"model": "m-1", "choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]}]
     events += [{"model": "m-1", "choices": [{"index": 0, "delta": {"content": one}}]} for one in pieces]
@@ -159,7 +164,10 @@ def test_a_stream_is_put_together_and_its_first_token_timed(small: Small, serve:
         (sse([*stream("Warm")[:2], "{broken"]), "json"),
         (sse(["[1]"]), "json"),
         (sse([]), "stream_ended"),
-        (sse([{"choices": [{"delta": {"tool_calls": [{}]}, "finish_reason": "tool_calls"}]}]), "content"),
+        (sse([{"choices": [{"delta": {"tool_calls": [{}]}, "finish_reason": "tool_calls"}]}]), "tools"),
+        (sse([{"choices": [{"delta": {"tool_calls": [{"index": 0}]}}]}, *stream("Warm air rises.")]), "tools"),
+        (sse([{"choices": [{"delta": {"function_call": {"name": "f"}}}]}, *stream("Warm air rises.")]), "tools"),
+        (sse(stream("Let me look.", finish="tool_calls")), "tools"),
     ],
 )
 def test_streams_that_break(small: Small, serve: Serve, body: bytes, code: str) -> None:
@@ -185,6 +193,11 @@ def test_streams_that_break(small: Small, serve: Serve, body: bytes, code: str) 
         (completion(None), "content"),
         (completion([{"type": "image"}]), "content"),
         (completion(7), "content"),
+        (asking(tool_calls=[{"id": "t", "type": "function", "function": {"name": "look"}}], content=None), "tools"),
+        (asking(tool_calls=[{"id": "t"}], content=""), "tools"),
+        (asking(tool_calls=[{"id": "t"}], content="Warm air rises [1]."), "tools"),
+        (asking(function_call={"name": "look", "arguments": "{}"}, content="Warm air rises."), "tools"),
+        (completion(choices=[{"finish_reason": "tool_calls", "message": {"content": "Let me look."}}]), "tools"),
     ],
 )
 def test_replies_that_are_no_completion(small: Small, serve: Serve, value: Any, code: str) -> None:

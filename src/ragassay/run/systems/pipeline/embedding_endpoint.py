@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ragassay.errors import CeilingError, SystemUnderTestError, UsageError
@@ -16,7 +17,7 @@ from ragassay.run.contract import Reply, Request
 from ragassay.run.pace import Conditions
 from ragassay.run.systems.completions import TRANSPORT
 from ragassay.run.systems.declared import check_number, shown_url
-from ragassay.run.systems.exchange import words_about
+from ragassay.run.systems.exchange import is_number, words_about
 from ragassay.run.systems.http import HttpSystem
 from ragassay.run.systems.pipeline.embedders import TextEmbedder
 from ragassay.run.threads import LoopThread
@@ -50,8 +51,9 @@ class Embeddings(HttpSystem):
         if any(type(one) is not int for one in places) or sorted(places) != list(range(len(entries))):
             return None, Failure(cause="invalid_response", code="index"), "the indices are not 0, 1, 2, ..., each once"
         vectors = [entry.get("embedding") for _, entry in sorted(zip(places, entries, strict=True), key=lambda x: x[0])]
-        if not all(isinstance(one, list) and all(type(n) in (int, float) for n in one) for one in vectors):
-            return None, Failure(cause="invalid_response", code="embedding"), "an embedding is not a list of numbers"
+        if not all(isinstance(one, list) and all(map(is_number, one)) for one in vectors):
+            detail = "an embedding is not a list of finite numbers"
+            return None, Failure(cause="invalid_response", code="embedding"), detail
         return vectors, None, None
 
 
@@ -114,6 +116,8 @@ class EndpointEmbedder(TextEmbedder):
             calls += len(reply.attempts)
             wrong = _wrong(reply, len(part), self.dimensions)
             if wrong:
+                unfit = Failure(cause="invalid_response", code="embedding")
+                reply = reply if reply.failure is not None else replace(reply, value=None, failure=unfit)
                 raise EmbeddingError(
                     f"the embeddings endpoint gave no vectors: {wrong}",
                     reply=reply,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -130,10 +131,15 @@ class FunctionReranker:
 
 
 def checked_scores(found: Any, count: int, who: str) -> list[float]:
-    """`count` finite numbers as floats; SystemUnderTestError says what came instead."""
+    """`count` finite numbers as floats; SystemUnderTestError says what came instead.
+
+    A mapping, a set or a text is no list: what is read from it is not in the order of the texts, or no score.
+    """
+    if isinstance(found, str | bytes | Mapping | AbstractSet):
+        raise SystemUnderTestError(f"{who} returned a {type(found).__name__}, not a list of numbers", field="rerank")
     try:
         scores = [float(one) for one in found]
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, OverflowError) as cause:
         raise SystemUnderTestError(f"{who} returned no list of numbers: {cause}", field="rerank") from None
     if len(scores) != count:
         raise SystemUnderTestError(f"{who}: {count} texts, {len(scores)} scores", field="rerank")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from ragassay.records.trace import Failure
 from ragassay.run.contract import Reply, Request
 from ragassay.run.pace import Conditions
 from ragassay.run.systems.declared import shown_url
-from ragassay.run.systems.exchange import words_about
+from ragassay.run.systems.exchange import is_number, words_about
 from ragassay.run.systems.http import HttpSystem
 from ragassay.run.systems.pipeline.rerank import Rescored
 from ragassay.run.systems.pipeline.steps import CallFailedError
@@ -43,7 +42,7 @@ class Rerankings(HttpSystem):
             index, score = one.get("index"), one.get("relevance_score", one.get("score"))
             if type(index) is not int or index in scores:
                 return None, Failure(cause="invalid_response", code="index"), "an index is missing or stands twice"
-            if type(score) not in (int, float) or not math.isfinite(score):
+            if not is_number(score):
                 return None, Failure(cause="invalid_response", code="relevance_score"), "a score is not a finite number"
             scores[index] = float(score)
         return scores, None, None

@@ -367,17 +367,21 @@ def test_an_endpoint_that_is_busy_is_asked_again_and_every_request_counts(endpoi
         (b"<html>", "HTML, not JSON"),
         ({"data": "none"}, "no list `data`"),
         ({"data": [{"index": 0, "embedding": [1, 2, 3]}, {"index": 0, "embedding": [1, 2, 3]}]}, "each once"),
-        ({"data": [{"index": 0, "embedding": "AAAA"}, {"index": 1, "embedding": [1, 2, 3]}]}, "not a list of numbers"),
+        ({"data": [{"index": 0, "embedding": "AAAA"}, {"index": 1, "embedding": [1, 2, 3]}]}, "not a list of finite"),
         ({"data": [{"index": 0, "embedding": [1, 2, 3]}]}, "2 texts, 1 vectors"),
         ({"data": [{"index": 0, "embedding": [1, 2]}, {"index": 1, "embedding": [1, 2, 3]}]}, "of 2 numbers, 3 are"),
-        (b'{"data": [{"embedding": [NaN, 1, 2]}, {"embedding": [1, 2, 3]}]}', "NaN or infinity"),
+        (b'{"data": [{"embedding": [NaN, 1, 2]}, {"embedding": [1, 2, 3]}]}', "not a list of finite"),
+        (b'{"data": [{"embedding": [1' + b"0" * 400 + b', 1, 2]}, {"embedding": [1, 2, 3]}]}', "not a list of finite"),
         ([], "no list `data`"),
     ],
 )
 def test_what_an_endpoint_may_say_wrong(endpoint: Any, reply: Any, words: str) -> None:
     endpoint.script += [lambda body, handler: handler.reply(200, reply)]
-    with pytest.raises((EmbeddingError, UsageError), match=words):
+    with pytest.raises(EmbeddingError, match=words) as caught:
         at(endpoint).embed(["a", "b"])
+    failure = caught.value.reply.failure
+    assert failure is not None
+    assert failure.cause == "invalid_response"
 
 
 def test_a_ceiling_stops_an_endpoint_before_it_is_asked(endpoint: Any) -> None:

@@ -125,7 +125,7 @@ def test_a_function_is_checked() -> None:
     other = FunctionReranker("m:f", lambda query, texts: [weight] * len(texts)).identity
     weight = 3.0
     assert other != FunctionReranker("m:f", lambda query, texts: [weight] * len(texts)).identity
-    for wrong in ([1.0], [1.0, math.nan], ["x", 1], None, 3):
+    for wrong in ([1.0], [1.0, math.nan], ["x", 1], None, 3, {0: 0.5, 1: 0.7}, {0.5, 0.7}, "12", [10**400, 1]):
         with pytest.raises(SystemUnderTestError):
             checked_scores(wrong, 2, "m:f")
 
@@ -167,6 +167,11 @@ def test_an_endpoint_gets_all_texts_at_once_and_its_scores_go_to_their_texts(ser
         ({"results": "none"}, "results"),
         ({"error": "no such model"}, "results"),
         (b"<html>", "json"),
+        (b'{"results": [{"index": 0, "relevance_score": NaN}]}', "relevance_score"),
+        (b'{"results": [{"index": 0, "relevance_score": 1' + b"0" * 400 + b"}]}", "relevance_score"),
+        ({"results": [{"index": n, "relevance_score": 1.0} for n in (-1, 0, 1)]}, "results"),
+        ({"results": [{"index": n, "relevance_score": 1.0} for n in (0, 1, 2, 3)]}, "results"),
+        ({"results": []}, "results"),
     ],
 )
 def test_a_reply_that_does_not_fit_is_a_failure(serve: Serve, answer: Any, code: str) -> None:
