@@ -20,6 +20,8 @@ from ragassay.run.progress import Progress, Silent, Standing
 from ragassay.run.threads import Writer
 
 _TICK_S = 1.0
+_TURNS = 8
+"""Turns of the loop in which a question that was begun gets its request out; then the next one is begun."""
 
 
 class Asker(Protocol):
@@ -179,7 +181,7 @@ class Job:
         try:
             self._check_budget()
             while self._waiting or self._tasks:
-                self._start()
+                await self._start()
                 if self._full and not self._tasks:
                     raise self._no_room()
                 await asyncio.wait({*self._tasks, stopping}, timeout=_TICK_S, return_when=asyncio.FIRST_COMPLETED)
@@ -207,7 +209,11 @@ class Job:
                 await asyncio.wait(self._tasks, timeout=_TICK_S)
             self._progress.end(self.standing(), state)
 
-    def _start(self) -> None:
+    async def _start(self) -> None:
+        """Begin what there is room for, one after another: all at once, the first request would go out with the last.
+
+        What is sent apart is answered apart, and what one answer costs is then done while others are waited for.
+        """
         self._full = self._ended
         while not self._ended and self._waiting and len(self._tasks) < self._paces.allowed:
             if self._tasks and self._paces.hold_s > 0:
@@ -222,6 +228,8 @@ class Job:
                 return
             self._on_point("before_ask")
             self._tasks[asyncio.ensure_future(self._questioner.ask(key, account))] = key, account
+            for _ in range(_TURNS if self._waiting and len(self._tasks) < self._paces.allowed else 0):
+                await asyncio.sleep(0)
 
     async def _collect(self) -> None:
         """Make every finished question durable, in the order in which they were asked, with one push to the disk."""

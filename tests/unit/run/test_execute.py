@@ -442,6 +442,22 @@ def test_overload_cuts_the_concurrency(small: Small, serve: Any) -> None:
     )
 
 
+def test_a_request_is_out_before_the_next_question_begins(small: Small) -> None:
+    events: list[str] = []
+
+    async def ask(request: Request) -> Any:
+        events.append(f"begun {request.query_id}")
+        for _ in range(4):  # an adapter takes some turns of the loop until its request is out
+            await asyncio.sleep(0)
+        events.append(f"sent {request.query_id}")
+        await asyncio.sleep(0.05)
+        return ["rain"]
+
+    run, _ = go(small, PythonSystem(ask), concurrency=6)
+    assert run.answered == 6
+    assert events == [f"{what} q{number:03d}" for number in range(6) for what in ("begun", "sent")]
+
+
 def test_damaged_seal_is_found_before_a_question_is_asked(small: Small) -> None:
     counting = Counting()
     system = PythonSystem(counting)

@@ -44,7 +44,11 @@ class Lanes:
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=1)
         if self._proxies:  # only a client knows which proxy is for which host
             return httpx2.AsyncClient(timeout=None, follow_redirects=False, verify=self._trust, limits=limits)
-        return httpx2.AsyncHTTPTransport(verify=self._trust, trust_env=False, limits=limits)
+        from ragassay.run.systems.wire import send_together
+
+        transport = httpx2.AsyncHTTPTransport(verify=self._trust, trust_env=False, limits=limits)
+        send_together(transport)
+        return transport
 
     @asynccontextmanager
     async def stream(
