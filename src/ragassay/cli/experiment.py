@@ -109,7 +109,6 @@ class Making:
         reading = cases_of(self._workspace, first.documents if base.corpus.documents is not None else None)
         self.split, self.built = self._built(base, reading, first)
         self.cases = ragassay.benchmark.load(self.store, self.built.benchmark)
-        check_apart(self.store, self.built.benchmark, self.cases)
         try:
             self.choice = choice_of(declared.section, self.cases)
         except RagassayError as error:
@@ -133,11 +132,14 @@ class Making:
     def _built(self, base: Settings, reading: CaseReading, frozen: Frozen) -> tuple[Split, Built]:
         wanted = base.benchmark
         of_settings = wanted.split or ("test" if wanted.format == "beir" else None)
-        split = split_of(wanted.name, reading, of_settings=of_settings, declared=self.declared.section.split)
+        files = [one for one in (wanted.cases, wanted.topics, wanted.qrels) if one is not None]
+        declared = self.declared.section.split
+        split = split_of(wanted.name, reading, of_settings=of_settings, files=files, declared=declared)
         if split.left_out:
             talk.say(f"{many(split.left_out, 'question')} of other splits left out")
             kept = [one for one in reading if one.query_id in split.queries]
             reading = _like(reading, kept)
+        check_apart(self.store, reading)  # before a benchmark of this name takes the place of an earlier one
         built = ragassay.benchmark.build(
             self.store,
             reading,

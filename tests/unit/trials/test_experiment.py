@@ -160,7 +160,7 @@ def test_two_settings_of_one_system_are_one_run_and_earlier_experiments_count(
     assert [one["name"] for one in listed] == ["other", "small"]  # type: ignore[index]
 
 
-@pytest.mark.parametrize("how", ["name", "slices", "twin"])
+@pytest.mark.parametrize("how", ["name", "file", "slices", "twin", "relabelled", "relabelled-after-a-run"])
 def test_the_release_split_is_refused_before_anything_is_asked(
     project: Path, capsys: pytest.CaptureFixture[str], how: str
 ) -> None:
@@ -171,6 +171,18 @@ def test_the_release_split_is_refused_before_anything_is_asked(
     elif how == "slices":
         lines = [json.loads(line) | {"slice": ["split=release"]} for line in cases.read_text("utf-8").splitlines()]
         cases.write_text("".join(json.dumps(one) + "\n" for one in lines), "utf-8")
+    elif how == "file":
+        cases.rename(project / "cases-test.jsonl")
+        settings.write_text(text.replace("cases.jsonl", "cases-test.jsonl"), "utf-8")
+    elif how.startswith("relabelled"):  # under the same name, so that nothing but the run knows the earlier one
+        plain_cases = cases.read_text("utf-8")
+        lines = [json.loads(line) | {"slice": ["split=release"]} for line in plain_cases.splitlines()]
+        cases.write_text("".join(json.dumps(one) + "\n" for one in lines), "utf-8")
+        for word in ("benchmark build", "run")[: 1 + how.endswith("run")]:
+            assert exit_code_of([*word.split(), "--config", str(settings)]) == 0
+        cases.write_text(plain_cases, "utf-8")
+        if how.endswith("run"):
+            assert exit_code_of(["benchmark", "build", "--config", str(settings)]) == 0
     else:  # the same questions are in the store as a release split, under other ids
         lines = [json.loads(line) for line in cases.read_text("utf-8").splitlines()]
         (project / "twin.jsonl").write_text(json.dumps(lines[3] | {"query_id": "r1"}) + "\n", "utf-8")
@@ -179,9 +191,12 @@ def test_the_release_split_is_refused_before_anything_is_asked(
         )
         assert exit_code_of(["benchmark", "build", "--config", str(project / "twin.toml")]) == 0
     capsys.readouterr()
-    assert exit_code_of(["experiment", str(project / "grid.toml")]) == 2
-    assert "release" in capsys.readouterr().err
-    assert not Store.open(project / ".ragassay").refs("run/")
+    store = Store.open(project / ".ragassay", create=True)
+    runs = store.refs("run/")
+    for _ in range(2):  # the refusal itself does not take the evidence away
+        assert exit_code_of(["experiment", str(project / "grid.toml")]) == 2
+        assert "release" in capsys.readouterr().err
+    assert store.refs("run/") == runs
 
 
 def test_only_questions_for_development_are_asked(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
