@@ -6,7 +6,6 @@ local model. Endpoints, databases and functions of the user are asked each time.
 
 from __future__ import annotations
 
-import platform
 import struct
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -20,7 +19,7 @@ from ragassay.run.pace import Conditions
 from ragassay.run.systems.bm25 import Index
 from ragassay.run.systems.opening import Hit, Hits, Where
 from ragassay.run.systems.pipeline.dense import DenseIndex
-from ragassay.run.systems.pipeline.local_models import MiniLmEmbedder, WordLlamaEmbedder
+from ragassay.run.systems.pipeline.local_models import MiniLmEmbedder, WordLlamaEmbedder, processor
 from ragassay.run.systems.pipeline.parts import Found, LexicalRetriever, VectorRetriever
 from ragassay.run.systems.pipeline.rerank import MaxSim, Rescored
 from ragassay.run.systems.pipeline.system import PipelineSystem
@@ -172,4 +171,4 @@ def _local(embedder: Any) -> bool:
 
 def _scope(kind: str, *identity: str) -> bytes:
     """What all keys of a part have in common: the part, its passages, and what computes."""
-    return key_of(kind, *identity, VERSION, version("numpy"), platform.machine())
+    return key_of(kind, *identity, VERSION, version("numpy"), processor())

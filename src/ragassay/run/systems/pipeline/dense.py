@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragassay.errors import UsageError
+from ragassay.errors import IntegrityError, UsageError
 from ragassay.records.base import Instant
 from ragassay.records.canonical import digest_of, digest_text
 from ragassay.records.case import Principal
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 METRIC: Literal["cosine"] = "cosine"
 _AT_ONCE = 4096
 _HALF_FLOAT32_STEP = 2.0**-24
+_SAME = 0.999
+"""Least cosine of two vectors of one text by one model: endpoints round by what else they compute."""
 
 
 class VectorIndex(Openings):
@@ -122,6 +124,32 @@ class VectorIndex(Openings):
             if callable(close):
                 close()
 
+    def _embedded(self) -> Embedded:
+        """The vectors of all passages; one that was kept is tried where the embedder may have changed unsaid."""
+        got = self.cache.embed(self.embedder, [one.text for one in self.passages])
+        if got.kept is None or getattr(self.embedder, "told", False):
+            return got
+        tried = self._try_kept(self.passages[got.kept].text, got.vectors[got.kept])
+        return got._replace(calls=got.calls + tried)
+
+    def _try_kept(self, text: str, kept: NDArray[np.float32]) -> int:
+        """Embed a text again whose vector was kept, and say how many requests it took.
+
+        IntegrityError where it is another one: what embeds has changed, and its identity does not say so.
+        """
+        counted: Any = getattr(self.embedder, "embed_counted", None)
+        vectors, calls = (self.embedder.embed([text]), 0) if counted is None else counted([text])
+        same = float(vectors[0].astype("f8") @ kept.astype("f8"))
+        if same < _SAME and (vectors[0].any() or kept.any()):
+            raise IntegrityError(
+                f"the embedder gives another vector for a passage than the one that is kept (cosine {same:.3f}): "
+                f"{self.embedder.identity[:200]}",
+                field="embedder",
+                hint="its model changed and its name did not: declare its revision (or another prefix or name), or "
+                "delete what was kept (cache/vectors.sqlite in the store; for an index in PostgreSQL its schema too)",
+            )
+        return int(calls)
+
     def _cut(self) -> int | None:
         """Passages longer than what the embedder reads; counted once for each index, in the cache."""
         count: Any = getattr(self.embedder, "cut_off", None)
@@ -156,7 +184,7 @@ class DenseIndex(VectorIndex):
     @cached_property
     def _vectors_and_artefact(self) -> tuple[NDArray[np.float32], IndexArtefact]:
         began_s = self._clock.steady_s()
-        got = self.cache.embed(self.embedder, [one.text for one in self.passages])
+        got = self._embedded()
         return got.vectors, self._built(began_s, got)
 
     @property

@@ -47,6 +47,9 @@ class Embedder(Protocol):
 class TextEmbedder:
     """What every embedder here shares: prefix, blank texts, unit length, and a check of what came back."""
 
+    told = False
+    """Whether the identity names all that decides a vector, weights included; else vectors that were kept are tried."""
+
     def __init__(self, identity: str, dimensions: int, *, prefix: str = "") -> None:
         self.identity = f"{identity}; prefix {prefix!r}" if prefix else identity
         self.dimensions = dimensions

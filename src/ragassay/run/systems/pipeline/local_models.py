@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import importlib.util
 import os
+import platform
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.metadata import version
@@ -24,11 +27,14 @@ _WORDLLAMA_DIMENSIONS = (64, 128, 256)
 _MINILM_DIMENSIONS, _MINILM_MOST_TOKENS = 384, 512
 _MARKS = 2
 """Of the beginning and the end of a text."""
+_VECTOR = re.compile("avx|fma|f16c|sse|ssse|amx|asimd|sve|sme|bf16|i8mm|fphp|neon")
 _TOKENIZER = Path("embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", "tokenizer.json")
 
 
 class WordLlamaEmbedder(TextEmbedder):
     """Static token vectors, averaged (256 numbers; 64 and 128 are their first ones). All of a text is read."""
+
+    told = True
 
     def __init__(self, *, dimensions: int = 256, prefix: str = "") -> None:
         if dimensions not in _WORDLLAMA_DIMENSIONS:
@@ -77,6 +83,13 @@ class MiniLmEmbedder(TextEmbedder):
     Texts of like length go through the model together, `batch_size` at once; neither that nor `threads` is part of
     the identity, since neither changes a vector (`python -m bench.embedders` measures it on a machine).
     """
+
+    told = True
+
+    @property
+    def computed_by(self) -> str:
+        """The processor: int8 products are rounded as its instructions do it."""
+        return processor()
 
     def __init__(self, *, max_tokens: int = 256, batch_size: int = 16, threads: int = 1, prefix: str = "") -> None:
         if not 8 <= max_tokens <= _MINILM_MOST_TOKENS:
@@ -157,6 +170,20 @@ class MiniLmEmbedder(TextEmbedder):
             for row, number in enumerate(batch):
                 special = np.array(coded[number].special_tokens_mask, dtype=bool)
                 yield number, states[row, : len(special)], special
+
+
+@functools.cache
+def processor() -> str:
+    """What of this machine may change how numbers are rounded: its architecture, and its vector instructions if known.
+
+    A cache holds it beside the identity of a model. It is part of no identity: the same model elsewhere is the same.
+    """
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
+    except OSError:  # not Linux
+        lines = []
+    said = next((line.partition(":")[2] for line in lines if line.lower().startswith(("flags", "features"))), "")
+    return " ".join([platform.machine(), *sorted(set(filter(_VECTOR.match, said.split())))])
 
 
 def _package(module: str, distribution: str, extra: str) -> Path:

@@ -64,6 +64,7 @@ SELECT p.number, p.vector FROM {passages} p
 WHERE p.vector IS NOT NULL AND p.scope NOT IN (SELECT scope FROM shut)
 ORDER BY p.vector <#> %(vector)s::vector LIMIT %(top_k)s
 """
+FIRST = "SELECT number, vector FROM {passages} WHERE vector IS NOT NULL ORDER BY number LIMIT 1"
 COUNTS = """
 WITH state AS (
     SELECT s.scope, bool_or(NOT coalesce({visible}, false)) AS hidden,

@@ -111,7 +111,17 @@ class PostgresIndex(VectorIndex):
         began_s = self._clock.steady_s()
         server = self.server
         got = self._database.work(self._find_or_build)
-        return self._built(began_s, got or self._nothing(), server=server, reused=got is None)
+        made = got or self._nothing()
+        if got is None and (kept := self._database.work(self._one_of)) is not None:
+            made = made._replace(calls=self._try_kept(self.passages[kept[0]].text, pg_tables.vector_of(kept[1])))
+        return self._built(began_s, made, server=server, reused=got is None)
+
+    def _one_of(self, connection: psycopg.Connection[Any]) -> tuple[int, bytes] | None:
+        """The first passage that has a vector, with it."""
+        with connection.cursor(binary=True) as cursor:
+            cursor.execute(self._sql(pg_tables.FIRST))
+            found: tuple[int, bytes] | None = cursor.fetchone()
+        return found
 
     def _nothing(self) -> Embedded:
         import numpy as np
@@ -182,7 +192,7 @@ class PostgresIndex(VectorIndex):
         """What was embedded for a new index; None if it is there."""
         if self._found(connection):
             return None
-        got = self.cache.embed(self.embedder, [one.text for one in self.passages])
+        got = self._embedded()
         with connection.transaction(), connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"ragassay {self.schema}"])
             if self._found(connection):

@@ -1,4 +1,4 @@
-"""Vectors that were computed once, by embedder identity and text. A cache: it may be deleted, and is then made again.
+"""Vectors that were computed once, by embedder, processor and text. A cache: it may be deleted, and is then made again.
 
 Safe for threads and processes at once. What is in it was committed whole; a kill loses at most the texts in hand.
 """
@@ -42,6 +42,8 @@ class Embedded(NamedTuple):
     """Texts that an embedder was asked for, here and now; equal texts in one list count once, the others are hits."""
     calls: int
     """Requests sent to an endpoint."""
+    kept: int | None = None
+    """Place of a text whose vector was there already, if there is one."""
 
 
 class VectorCache:
@@ -99,15 +101,17 @@ class VectorCache:
         import numpy as np
 
         made = np.zeros((len(texts), embedder.dimensions), dtype=np.float32)
+        who = " ".join(filter(None, (embedder.identity, getattr(embedder, "computed_by", ""))))
         places: dict[bytes, list[int]] = {}
         wanted: dict[bytes, str] = {}
         for number, raw in enumerate(texts):
             if raw.strip():
                 text = clean(raw).text
-                key = _key(embedder.identity, text)
+                key = _key(who, text)
                 places.setdefault(key, []).append(number)
                 wanted[key] = text
         found = self._look_up(list(wanted), embedder.dimensions)
+        kept = next((places[key][0] for key in wanted if key in found), None)
         computed = calls = 0
         missing = [key for key in wanted if key not in found]
         for start in range(0, len(missing), _AT_ONCE):
@@ -121,7 +125,7 @@ class VectorCache:
             found |= there
         for key, numbers in places.items():
             made[numbers] = found[key]
-        return Embedded(made, len(texts) - computed, computed, calls)
+        return Embedded(made, len(texts) - computed, computed, calls, kept)
 
     def counted(self, what: str, count: Callable[[], int | None]) -> int | None:
         """A number that `count` finds and that is kept under `what`; None is not kept."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.unit.run.small import AS_OF, TEXTS, document
 
 from ragassay.corpus import chunk
-from ragassay.errors import UsageError
+from ragassay.errors import IntegrityError, UsageError
 from ragassay.records.canonical import digest_of
 from ragassay.records.case import Principal
 from ragassay.records.document import Acl, Document, Passage, Span
@@ -204,6 +204,26 @@ def test_the_artefact_says_what_the_index_is_and_the_envelope_how_it_came_about(
         DenseIndex(documents, passages, made, query_embedder=Table({"q": [1.0, 0.0, 0.0]}))
     with pytest.raises(UsageError, match="no passages"):
         DenseIndex(documents, [], made)
+
+
+def test_vectors_that_were_kept_of_another_model_under_the_same_name_are_refused() -> None:
+    documents, passages = passages_of(["t0", "t1"])
+    cache, q = VectorCache.memory(), {"q": [1.0, 0.0]}
+    DenseIndex(documents, passages[:1], table([[1.0, 0.0]], q), cache=cache).warm()
+    grown = DenseIndex(documents, passages, table([[1.0, 0.02], [0.6, 0.8]], q), cache=cache)
+    assert (grown.artefact.envelope.computed, grown.artefact.envelope.cache_hits) == (1, 1)  # rounding is no new model
+    for other in ([0.0, 1.0], [0.9, 0.1], [-1.0, 0.0], [0.0, 0.0]):
+        with pytest.raises(IntegrityError, match="another vector") as caught:
+            DenseIndex(documents, passages, table([other, [0.6, 0.8]], q), cache=cache).warm()
+        assert "vectors.sqlite" in caught.value.hint
+    renamed = Table({"t0": [0.0, 1.0], "t1": [0.6, 0.8], "q": [1.0, 0.0]}, identity="table/2")
+    assert DenseIndex(documents, passages, renamed, cache=cache).artefact.envelope.computed == 2
+    need("wordllama")
+    known = embedder("wordllama", dimensions=64)
+    for computed in (2, 0):
+        index = DenseIndex(documents, passages, known, cache=cache)
+        assert index.artefact.envelope.computed == computed
+        known.embed = known.embed_counted = None  # type: ignore[assignment]  its identity says all: nothing is tried
 
 
 def test_questions_may_be_embedded_in_their_own_way_and_conditions_reach_the_embedders() -> None:

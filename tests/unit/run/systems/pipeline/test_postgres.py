@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.unit.run.small import AS_OF, document
 
-from ragassay.errors import InputError, MissingExtraError, SystemUnderTestError, UsageError
+from ragassay.errors import InputError, IntegrityError, MissingExtraError, SystemUnderTestError, UsageError
 from ragassay.records.case import Principal
 from ragassay.records.document import Acl, Document, Passage, Span
 from ragassay.run.systems.declared import Secret
@@ -110,7 +110,7 @@ def both(database: str) -> Iterator[tuple[DenseIndex, PostgresIndex]]:
         there.close()
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.integers(0, 7), st.integers(1, 320), principals, st.sampled_from(MOMENTS), wheres)
 def test_the_same_hits_scores_and_counts_as_in_memory(
     both: Any, query: int, top_k: int, who: Any, at: str, where: dict[str, Any]
@@ -174,7 +174,7 @@ def test_it_is_built_once_by_whoever_comes_first(pg: dict[str, str], opened: lis
     before = list(embedder.asked)
     assert later.artefact.envelope.reused
     assert later.artefact.envelope.computed == 0
-    assert embedder.asked == before
+    assert embedder.asked == [*before, "t1"], "one text, to see that it is the same model"
     assert "PostgreSQL" in (later.artefact.envelope.server or "")
     assert "pgvector" in (later.artefact.envelope.server or "")
     assert later.artefact.content == DenseIndex(documents, passages, embedder).content
@@ -248,6 +248,19 @@ def test_an_index_that_somebody_changed_is_refused(pg: dict[str, str], opened: l
         opened.append(other)
         with pytest.raises(UsageError, match=words.replace("has? ", "have ")):
             other.warm()
+
+
+def test_an_index_of_another_model_under_the_same_name_is_refused(
+    pg: dict[str, str], opened: list[PostgresIndex]
+) -> None:
+    documents, passages, embedder = random_world(6, count=20)
+    opened.append(PostgresIndex(documents, passages, embedder, connection=pg, schema="model"))
+    opened[0].warm()
+    for name in ("t1", "t3"):
+        embedder._vectors[name] = [-one for one in embedder._vectors[name]]
+    opened.append(PostgresIndex(documents, passages, embedder, connection=pg, schema="model"))
+    with pytest.raises(IntegrityError, match="another vector"):
+        opened[1].warm()
 
 
 def test_a_build_that_fails_leaves_nothing(pg: dict[str, str], opened: list[PostgresIndex]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import random
 import signal
 import sqlite3
@@ -21,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import IntegrityError, StoreError
+from ragassay.run.systems.pipeline import local_models
 from ragassay.run.systems.pipeline.vectors import VectorCache
 from ragassay.store import Store
 
@@ -99,6 +101,7 @@ def test_what_comes_back_never_depends_on_what_was_asked_before(asked: list[list
 PROGRAM = """
 import hashlib, os, sys, time
 import numpy as np
+from ragassay.run.systems.pipeline import local_models
 from ragassay.run.systems.pipeline.vectors import VectorCache
 class Slow:
     identity, dimensions = "slow/1", 4
@@ -207,3 +210,13 @@ def test_a_store_may_hold_one(tmp_path: Path) -> None:
     cache.embed(Spelled(), TEXTS[:2])
     cache.close()
     assert not store.check("quick").foreign
+
+
+def test_a_vector_of_another_processor_is_another_one(tmp_path: Path) -> None:
+    cache = VectorCache.open(tmp_path / "vectors.sqlite")
+    one = Spelled()
+    for processor, computed in (("x86_64 avx2", 1), ("x86_64 avx2 avx512_vnni", 1), ("x86_64 avx2", 0)):
+        one.computed_by = processor  # type: ignore[attr-defined]
+        assert cache.embed(one, ["a"]).computed == computed
+    assert local_models.processor().split()[0] == platform.machine()
+    cache.close()
