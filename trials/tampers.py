@@ -191,6 +191,19 @@ def drop(place: Place) -> None:
     gone[min(int(choice * 8), 3) if choice > 0.5 else 0].unlink()
 
 
+def tombstone(place: Place) -> None:
+    """An object is gone, and a file under refs/ calls it erased, or says that a public file left it out."""
+    gone = place.blob()
+    digest = f"sha256:{gone.name}"
+    told = {"why": "left_out", "objects": [digest]}
+    if place.dice.random() < 0.5:
+        told |= {"why": "erased", "at": "2026-08-03T00:00:00Z", "by": "Eve", "reason": "so that nobody asks"}
+    ref = place.ref(f"{told['why']}/{gone.name if told['why'] == 'erased' else gone.name[:16]}")
+    ref.parent.mkdir(exist_ok=True)
+    ref.write_bytes(canonical_bytes({"kind": "absence", "digest": Store.open(place.root).put(canonical_bytes(told))}))
+    gone.unlink()
+
+
 def add(place: Place) -> None:
     """A file that does not belong there."""
     name = place.dice.choice(
@@ -249,6 +262,7 @@ WAYS: dict[str, tuple[Callable[[Place], Any], set[str]]] = {
     "bit of the ledger": (lambda one: flip(one.root / "ledger.jsonl", one.dice), ENTRY),
     "older run replayed": (replay, {"UntrustedKeyError", "LedgerError"}),
     "file dropped": (drop, {"StoreError", "UntrustedKeyError", *ENTRY, *BYTES}),
+    "tombstone forged": (tombstone, {"IntegrityError", "AbsentError", "missing"}),
     "file added": (add, {"foreign", "damaged"}),
     "bit of a name": (
         lambda one: flip(one.ref(one.dice.choice(["run/good", "scores/good", "protocol/good"])), one.dice),

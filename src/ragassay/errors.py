@@ -145,6 +145,9 @@ class MixedRunError(IntegrityError):
 class AbsentError(IntegrityError):
     """An object is not there on purpose: it was erased, or left out of a public file of evidence."""
 
+    digest: str | None = None
+    """Which."""
+
 
 class FormError(IntegrityError):
     """A bundle or a statement in it is not in its one canonical form, or says nothing."""

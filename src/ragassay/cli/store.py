@@ -20,6 +20,7 @@ ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 def check(
     *,
     level: Literal["quick", "full", "deep"] = "deep",
+    public: bool = False,
     config: Path = Path(FILE_NAME),
     store: Path | None = None,
     json: bool = False,
@@ -30,6 +31,8 @@ def check(
     ----------
     level
         quick: presence and size; full: re-hash every object; deep: follow every reference as well.
+    public
+        The store was made of a public file: what was left out of that is not missing.
     config
         The settings file.
     store
@@ -37,7 +40,7 @@ def check(
     json
         Data as JSON on standard output.
     """
-    found = open_store(config, store).check(level=level)
+    found = open_store(config, store).check(level=level, public=public)
     if json:
         talk.data_json(found.to_json())
     else:

@@ -23,6 +23,7 @@ def verify(
     bundle: Path | None = None,
     subject: Path | None = None,
     kind: Literal["pre-registration", "verdict", "numbers"] = "pre-registration",
+    public: bool = False,
     config: Path = Path(FILE_NAME),
     store: Path | None = None,
     json: bool = False,
@@ -31,7 +32,8 @@ def verify(
 
     Exit 5, with a reason of its own, for changed bytes, a broken or rolled back ledger, a bundle in another form, a key
     that is not trusted, a signature that does not hold, a statement of another kind or about something else, and a
-    protocol that was signed after its first question was asked.
+    protocol that was signed after its first question was asked. What was erased, as the ledger says, is listed and is
+    no error.
 
     Parameters
     ----------
@@ -45,6 +47,8 @@ def verify(
         With --bundle: the file that it must be about.
     kind
         With --bundle: what it must be.
+    public
+        The store was made of a public file: what was left out of that is listed and no error either.
     config
         The settings file.
     store
@@ -60,7 +64,8 @@ def verify(
 
     trusted = None if trust is None else read_trust(trust)
     opened = open_store(config, store)
-    found = verify_evidence(opened, made_of(opened, opened.resolve(run, kind_prefix="run")), trusted)
+    about = made_of(opened, opened.resolve(run, kind_prefix="run"))
+    found = verify_evidence(opened, about, trusted, public=public)
     if json:
         talk.data_json(_plain(found, trust))
     else:
@@ -70,12 +75,17 @@ def verify(
 
 
 def _told(found: Verified, trust: Path | None) -> list[str]:
-    lines = [f"run {found.about.run}  every byte is as it was sealed"]
+    whole = "every byte" if not found.gone else "every byte that is here"
+    lines = [f"run {found.about.run}  {whole} is as it was sealed"]
     seen = "its witness agrees" if found.witnessed else "no witness outside of the store"
     lines.append(f"ledger {found.founded}  {many(found.acts, 'line')}, unbroken; {seen}")
     if trust is None:
         lines.append("signatures  not looked at: no trust policy was given")
     lines += [f"{one.kind}  signed by {one.name} (key {one.key_id[:16]})" for one in found.signed]
+    for one in found.gone:
+        told = one.absence
+        said = f"at {told.at} by {told.by}: {told.reason}" if told.why == "erased" else "of the public file"
+        lines.append(f"{told.why.replace('_', ' ')}  {one.object}  {said}")
     return lines
 
 
@@ -88,6 +98,16 @@ def _plain(found: Verified, trust: Path | None) -> dict[str, object]:
         "ledger": {"founded": found.founded, "lines": found.acts, "witnessed": found.witnessed},
         "signatures_checked": trust is not None,
         "signed": [one._asdict() for one in found.signed],
+        "gone": [
+            {
+                "object": one.object,
+                "why": one.absence.why,
+                "at": one.absence.at,
+                "by": one.absence.by,
+                "reason": one.absence.reason,
+            }
+            for one in found.gone
+        ],
     }
 
 

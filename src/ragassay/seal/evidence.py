@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ragassay.errors import LedgerError, UntrustedKeyError
+from ragassay.errors import IntegrityError, LedgerError, UntrustedKeyError
 from ragassay.records.base import Digest
 from ragassay.records.decision import Decision
-from ragassay.records.ledger import Entry
+from ragassay.records.ledger import Absence, Entry
 from ragassay.records.protocol import Run
 from ragassay.records.score import ScoreTable
 from ragassay.seal.signatures import Signed, check_order, signers
 from ragassay.seal.trust import Trust
 from ragassay.seal.verify import verify_run
 from ragassay.store import Store
-from ragassay.store.absence import ERASED
+from ragassay.store.absence import absence_of, absent, tombstones
 from ragassay.store.ledger import Line
 
 
@@ -24,6 +24,13 @@ class About(NamedTuple):
     run: Digest
     scores: Digest | None = None
     decision: Digest | None = None
+
+
+class Gone(NamedTuple):
+    """An object that was erased, or left out of a public file, and what says so."""
+
+    object: Digest
+    absence: Absence
 
 
 class Verified(NamedTuple):
@@ -38,6 +45,8 @@ class Verified(NamedTuple):
     """Digest of its first line, by which it is told from every other ledger."""
     witnessed: bool
     """Whether a witness outside of the store has seen it."""
+    gone: tuple[Gone, ...] = ()
+    """What the run reaches and is not there on purpose: nothing was checked of it but who took it away."""
 
 
 def made_of(store: Store, run: Digest) -> About:
@@ -59,14 +68,16 @@ def made_of(store: Store, run: Digest) -> About:
     return About(run, max(scores)[1] if scores else None, max(decisions)[1] if decisions else None)
 
 
-def verify_evidence(store: Store, about: About, trust: Trust | None = None) -> Verified:
+def verify_evidence(store: Store, about: About, trust: Trust | None = None, *, public: bool = False) -> Verified:
     """Every byte that a run reaches, its ledger, and, with a trust policy, every signature that it asks for.
 
-    Raises IntegrityError for changed bytes; LedgerError for a broken or rolled back ledger, one that is not the
-    policy's, or a protocol that was signed after its first question; UntrustedKeyError for a signature too few; and
-    what `check_bundle` raises for a bundle that does not hold.
+    What was erased is told, and all else is checked. `public`: so is what was left out of a public file, for which
+    nothing vouches; without it that is an AbsentError. Raises IntegrityError for changed bytes; LedgerError for a
+    broken or rolled back ledger, one that is not the policy's, or a protocol that was signed after its first question;
+    UntrustedKeyError for a signature too few; and what `check_bundle` raises for a bundle that does not hold.
     """
-    run: Run = verify_run(store, about.run)
+    missing: list[Digest] = []
+    run: Run = verify_run(store, about.run, missing)
     lines = store.ledger.lines()
     if not lines:
         raise LedgerError(
@@ -78,8 +89,22 @@ def verify_evidence(store: Store, about: About, trust: Trust | None = None) -> V
     signed: tuple[Signed, ...] = ()
     if trust is not None:
         _check_ledger(trust, founded)
-        signed = _check_signed(store, about, run.protocol, trust, lines)
-    return Verified(about, run.protocol, signed, len(lines), founded, store.ledger.witnessed(lines) is not None)
+        signed = _check_signed(store, about, run.protocol, trust, lines, missing)
+    gone = _gone(store, missing, public=public)
+    witnessed = store.ledger.witnessed(lines) is not None
+    return Verified(about, run.protocol, signed, len(lines), founded, witnessed, gone)
+
+
+def _gone(store: Store, missing: list[Digest], *, public: bool) -> tuple[Gone, ...]:
+    found = []
+    for one in dict.fromkeys(missing):
+        why = absence_of(store, one)
+        if why is None:
+            raise IntegrityError(f"{one} came or went while it was looked at", hint="verify again")
+        if why.why == "left_out" and not public:
+            raise absent(one, why)
+        found.append(Gone(one, why))
+    return tuple(found)
 
 
 def _check_ledger(trust: Trust, founded: Digest) -> None:
@@ -90,7 +115,9 @@ def _check_ledger(trust: Trust, founded: Digest) -> None:
         )
 
 
-def _check_signed(store: Store, about: About, protocol: Digest, trust: Trust, lines: list[Line]) -> tuple[Signed, ...]:
+def _check_signed(
+    store: Store, about: About, protocol: Digest, trust: Trust, lines: list[Line], missing: list[Digest]
+) -> tuple[Signed, ...]:
     entries = [one.entry for one in lines]
     targets = {"pre-registration": protocol, "numbers": about.scores, "verdict": about.decision}
     found: list[Signed] = []
@@ -104,7 +131,7 @@ def _check_signed(store: Store, about: About, protocol: Digest, trust: Trust, li
                 f"the trust policy asks for {count} on a {kind}, and there is none for this run",
                 hint="`ragassay score` makes numbers, `ragassay gate` a verdict; then `ragassay sign`",
             )
-        signed = signers(store, trust, kind, target, entries)
+        signed = signers(store, trust, kind, target, entries, missing)
         if kind == "pre-registration":
             check_order(entries, protocol, signed, count)
         found += signed
@@ -112,6 +139,5 @@ def _check_signed(store: Store, about: About, protocol: Digest, trust: Trust, li
 
 
 def _erasures(store: Store, trust: Trust, entries: list[Entry]) -> list[Signed]:
-    """Every tombstone of the store, each signed as the policy asks."""
-    tombstones = [one.digest for one in store.refs(ERASED)]
-    return [each for one in tombstones for each in signers(store, trust, "erasure", one, entries)]
+    """Every tombstone that the ledger names, each signed as the policy asks."""
+    return [each for one, _ in tombstones(store) for each in signers(store, trust, "erasure", one, entries)]

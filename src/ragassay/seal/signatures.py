@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ragassay.errors import FormError, LedgerError, SubjectError, UntrustedKeyError
+from ragassay.errors import AbsentError, FormError, LedgerError, SubjectError, UntrustedKeyError
 from ragassay.records.base import Digest, Instant
 from ragassay.records.canonical import canonical_bytes
 from ragassay.records.ledger import Entry
@@ -76,13 +76,17 @@ def check_bundle(
     return bundle.key_id, trusted.entry.name
 
 
-def signers(store: Store, trust: Trust, kind: Kind, about: Digest, entries: Iterable[Entry]) -> list[Signed]:
+def signers(
+    store: Store, trust: Trust, kind: Kind, about: Digest, entries: Iterable[Entry], gone: list[Digest] | None = None
+) -> list[Signed]:
     """All valid statements of a kind about an object; every bundle that the store names for it must hold.
 
-    Raises what `check_bundle` raises; UntrustedKeyError if there are fewer distinct signers than the policy asks for.
+    With `gone`, one that cannot be made again because a table of it was erased counts by its signature and subject, and
+    the table is added to `gone`. Raises what `check_bundle` raises; UntrustedKeyError if there are fewer distinct
+    signers than the policy asks for.
     """
     times = _signed_at(entries)
-    wanted = MAKERS[kind](store, about)
+    wanted = _wanted(store, kind, about, gone)
     found: dict[str, Signed] = {}
     for digest in bundles_about(store, about):
         key, name = check_bundle(store.get(digest), trust, kind, about, at=times.get(digest), wanted=wanted)
@@ -96,6 +100,17 @@ def signers(store: Store, trust: Trust, kind: Kind, about: Digest, entries: Iter
             f"{what} on the {kind} of {about}; the trust policy asks for {needed}", hint="`ragassay sign` adds one"
         )
     return list(found.values())
+
+
+def _wanted(store: Store, kind: Kind, about: Digest, gone: list[Digest] | None) -> dict[str, Any] | None:
+    """What the records say; None if a table that it takes is gone on purpose."""
+    try:
+        return MAKERS[kind](store, about)
+    except AbsentError as cause:
+        if gone is None or cause.digest is None:
+            raise
+        gone.append(Digest(cause.digest))
+        return None
 
 
 def _signed_at(entries: Iterable[Entry]) -> dict[str, Instant]:

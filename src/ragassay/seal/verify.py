@@ -20,12 +20,14 @@ T = TypeVar("T", bound=Record)
 HINT = "restore it from a copy of the store or build it again; `ragassay store check` names every damaged object"
 
 
-def verify(store: Store, protocol_digest: str) -> None:
+def verify(store: Store, protocol_digest: str, gone: list[Digest] | None = None) -> None:
     """Re-hash all that a protocol reaches and compute its content digests again; returns only if all agree.
 
     Covers the protocol, its three layers, the corpus (its digest from every document's text, authorization and
     description), the segmentation (`passages_digest`), the benchmark (`cases_digest`) and raw bytes of lossy
-    documents and questions. Raises IntegrityError with the role (`field`) and the object that is not what it should be.
+    documents and questions. With `gone`, tables and raw bytes that were erased, or left out of a public file, are added
+    to it, and all else is checked; without, that is an AbsentError. Raises IntegrityError with the role (`field`) and
+    the object that is not what it should be.
     """
     protocol = _record(store, Protocol, protocol_digest, "protocol")
     subject = _record(store, Subject, protocol.subject, "subject")
@@ -36,71 +38,79 @@ def verify(store: Store, protocol_digest: str) -> None:
     if subject.redaction in store:
         with _role("redaction"):
             store.get(subject.redaction)
-    _verify_corpus(store, subject, protocol)
-    _verify_segmentation(store, subject, protocol)
-    _verify_benchmark(store, subject, protocol)
+    _verify_corpus(store, subject, protocol, gone)
+    _verify_segmentation(store, subject, protocol, gone)
+    _verify_benchmark(store, subject, protocol, gone)
 
 
 def verify_run(store: Store, run_digest: str, gone: list[Digest] | None = None) -> Run:
     """Re-hash a run's manifest, blobs, raw responses and protocol, and compute its content digest again.
 
-    A raw response that was erased, or left out of a public file, is added to `gone`: traces stand without it.
-    Raises IntegrityError with the role and the object. Returns the manifest.
+    `gone` is as in `verify`; without it only a raw response may be absent: traces stand without it. Raises
+    IntegrityError with the role and the object. Returns the manifest.
     """
     run = _record(store, Run, run_digest, "run")
-    verify(store, run.protocol)
+    verify(store, run.protocol, gone)
     protocol = store.get_record(Protocol, run.protocol)
     _same("run.subject", run.subject, protocol.subject, run_digest)
-    digests = _line_digests(store, run.contents, "run.contents")
-    _same("run.answered", run.answered, len(digests), run_digest)
-    _same("run.content", run.content, digest_set(digests), run_digest)
-    _same("run.measurements", len(digests), _verify_raw(store, run, [] if gone is None else gone), run_digest)
-    _line_digests(store, run.texts, "run.texts")
+    with _or_gone(gone, run.contents):
+        digests = _line_digests(store, run.contents, "run.contents")
+        _same("run.answered", run.answered, len(digests), run_digest)
+        _same("run.content", run.content, digest_set(digests), run_digest)
+    with _or_gone(gone, run.measurements):
+        _same("run.measurements", run.answered, _verify_raw(store, run, [] if gone is None else gone), run_digest)
+    with _or_gone(gone, run.texts):
+        _line_digests(store, run.texts, "run.texts")
     _record(store, Envelope, run.envelope, "run.envelope")
     return run
 
 
-def _verify_corpus(store: Store, subject: Subject, protocol: Protocol) -> None:
+def _verify_corpus(store: Store, subject: Subject, protocol: Protocol, gone: list[Digest] | None) -> None:
     digest = _named(protocol, "corpus")
     corpus = _record(store, Corpus, digest, "corpus")
     _same("corpus", subject.corpus, corpus.digest, digest)
-    with _role("corpus.blob"):
-        if corpus.mode == "embedded":
-            entries = []
-            for document in store.get_lines(Document, corpus.blob):
-                entries.append(digest_of(document.entry()))
-                if document.raw is not None:
-                    store.get(document.raw)
-        else:
-            entries = [digest_of(entry) for entry in store.get_lines(CorpusEntry, corpus.blob)]
-    _same("corpus.documents", corpus.documents, len(entries), corpus.blob)
-    _same("corpus.digest", corpus.digest, digest_set(entries), corpus.blob)
+    with _or_gone(gone, corpus.blob):
+        with _role("corpus.blob"):
+            if corpus.mode == "embedded":
+                entries = []
+                for document in store.get_lines(Document, corpus.blob):
+                    entries.append(digest_of(document.entry()))
+                    if document.raw is not None:
+                        with _or_gone(gone, document.raw):
+                            store.get(document.raw)
+            else:
+                entries = [digest_of(entry) for entry in store.get_lines(CorpusEntry, corpus.blob)]
+        _same("corpus.documents", corpus.documents, len(entries), corpus.blob)
+        _same("corpus.digest", corpus.digest, digest_set(entries), corpus.blob)
 
 
-def _verify_segmentation(store: Store, subject: Subject, protocol: Protocol) -> None:
+def _verify_segmentation(store: Store, subject: Subject, protocol: Protocol, gone: list[Digest] | None) -> None:
     if subject.segmentation.value is None:
         return
     digest = _named(protocol, "segmentation")
     cut = _record(store, Segmentation, digest, "segmentation")
     _same("segmentation", subject.segmentation.value, cut.identity(), digest)
     _same("segmentation.corpus", subject.corpus, cut.corpus, digest)
-    passages = _line_digests(store, cut.blob, "segmentation.blob")
-    _same("segmentation.passages", cut.passages, len(passages), cut.blob)
-    _same("segmentation.passages_digest", cut.passages_digest, digest_set(passages), cut.blob)
+    with _or_gone(gone, cut.blob):
+        passages = _line_digests(store, cut.blob, "segmentation.blob")
+        _same("segmentation.passages", cut.passages, len(passages), cut.blob)
+        _same("segmentation.passages_digest", cut.passages_digest, digest_set(passages), cut.blob)
 
 
-def _verify_benchmark(store: Store, subject: Subject, protocol: Protocol) -> None:
+def _verify_benchmark(store: Store, subject: Subject, protocol: Protocol, gone: list[Digest] | None) -> None:
     digest = _named(protocol, "benchmark")
     benchmark = _record(store, Benchmark, digest, "benchmark")
     _same("benchmark", subject.benchmark, benchmark.identity(), digest)
     _same("benchmark.corpus", subject.corpus, benchmark.corpus, digest)
-    cases = _line_digests(store, benchmark.blob, "benchmark.blob")
-    with _role("benchmark.blob"):
-        for case in store.get_lines(Case, benchmark.blob):
-            if case.raw is not None:
-                store.get(case.raw)
-    _same("benchmark.cases", benchmark.cases, len(cases), benchmark.blob)
-    _same("benchmark.cases_digest", benchmark.cases_digest, digest_set(cases), benchmark.blob)
+    with _or_gone(gone, benchmark.blob):
+        cases = _line_digests(store, benchmark.blob, "benchmark.blob")
+        with _role("benchmark.blob"):
+            for case in store.get_lines(Case, benchmark.blob):
+                if case.raw is not None:
+                    with _or_gone(gone, case.raw):
+                        store.get(case.raw)
+        _same("benchmark.cases", benchmark.cases, len(cases), benchmark.blob)
+        _same("benchmark.cases_digest", benchmark.cases_digest, digest_set(cases), benchmark.blob)
 
 
 def _verify_raw(store: Store, run: Run, gone: list[Digest]) -> int:
@@ -110,11 +120,20 @@ def _verify_raw(store: Store, run: Run, gone: list[Digest]) -> int:
         for measured in store.get_lines(Measurements, run.measurements):
             lines += 1
             if measured.raw is not None:
-                try:
+                with _or_gone(gone, measured.raw):
                     store.get(measured.raw)
-                except AbsentError:
-                    gone.append(measured.raw)
     return lines
+
+
+@contextmanager
+def _or_gone(gone: list[Digest] | None, digest: Digest) -> Iterator[None]:
+    """What needs this object is passed over if it is gone on purpose, and that is written down."""
+    try:
+        yield
+    except AbsentError:
+        if gone is None:
+            raise
+        gone.append(digest)
 
 
 def _named(protocol: Protocol, role: str) -> str:

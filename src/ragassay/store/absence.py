@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragassay.errors import AbsentError, StoreError
+from ragassay.errors import AbsentError, IntegrityError, LedgerError, RecordError, StoreError
 from ragassay.records.base import Digest, Instant
 from ragassay.records.ledger import Absence
 from ragassay.records.text import instant
@@ -40,26 +40,77 @@ def erase(store: Store, digest: Digest, *, by: str, reason: str, at: Instant) ->
     return tombstone
 
 
+class Absences:
+    """What is gone from one store on purpose, as its ledger says now; read again when the ledger has grown.
+
+    A tombstone is believed only where a line *erased* of the ledger names it: a file under refs/ can be put there by
+    hand. What was left out of a public file stands in no ledger; whoever reads such a store says that it may be so.
+    """
+
+    def __init__(self) -> None:
+        self._seen: object = None
+        self._erased: dict[str, Absence] = {}
+        self._left_out: dict[str, Absence] = {}
+
+    def get(self, store: Store, digest: str) -> Absence | None:
+        """Why an object is not there, if the ledger or a public file says so."""
+        names = tuple(store.ref_names(LEFT_OUT))
+        now = (store.ledger.stamp(), names)
+        if now != self._seen:
+            self._erased = {str(one): found for _, found in tombstones(store) for one in found.objects}
+            left = [found for one in names if (found := _named(store, one)) is not None and found.why == "left_out"]
+            self._left_out = {str(one): found for found in left for one in found.objects}
+            self._seen = now
+        return self._erased.get(digest) or self._left_out.get(digest)
+
+
+def tombstones(store: Store) -> list[tuple[Digest, Absence]]:
+    """Every tombstone that the ledger names, oldest first; none of a ledger that is broken: it vouches for nothing."""
+    try:
+        entries = [one.entry for one in store.ledger.lines(torn=True)]
+    except LedgerError:
+        return []
+    named = [one.objects["absence"] for one in entries if one.act == "erased" and "absence" in one.objects]
+    found = [(one, _read(store, one)) for one in dict.fromkeys(named)]
+    return [(digest, one) for digest, one in found if one is not None and one.why == "erased"]
+
+
+def _named(store: Store, name: str) -> Absence | None:
+    try:
+        return _read(store, store.ref(name))
+    except StoreError:
+        return None
+
+
+def _read(store: Store, digest: Digest) -> Absence | None:
+    """The record; what is not there, damaged or another record vouches for nothing."""
+    try:
+        return store.get_record(Absence, digest) if digest in store else None
+    except (IntegrityError, RecordError):
+        return None
+
+
 def absence_of(store: Store, digest: str) -> Absence | None:
-    """Why an object is not there, if somebody said so."""
-    name = ERASED + digest.removeprefix("sha256:")
-    if name in store.ref_names():
-        return store.get_record(Absence, store.ref(name))
-    for one in store.refs(LEFT_OUT):
-        found = store.get_record(Absence, one.digest)
-        if digest in found.objects:
-            return found
-    return None
+    """Why an object is not there, if somebody said so and the ledger knows."""
+    return store.absences.get(store, digest)
+
+
+def forged(store: Store, digest: str) -> bool:
+    """Whether a name calls an object erased of whose erasure the ledger knows nothing."""
+    return ERASED + digest.removeprefix("sha256:") in store.ref_names() and absence_of(store, digest) is None
 
 
 def absent(digest: str, found: Absence) -> AbsentError:
     """The error for an object that is gone on purpose."""
     if found.why == "left_out":
-        return AbsentError(
+        error = AbsentError(
             f"{digest} was left out of the public file that this store was made of",
-            hint="ask who exported it for a whole one; what needs texts cannot be checked here",
+            hint="ask who exported it for a whole one; `ragassay verify --public` checks all that is here",
         )
-    return AbsentError(
-        f"{digest} was erased at {found.at} by {found.by}: {found.reason}",
-        hint="it is not broken: it was taken away on purpose, and what stands on it cannot be made again",
-    )
+    else:
+        error = AbsentError(
+            f"{digest} was erased at {found.at} by {found.by}: {found.reason}",
+            hint="it is not broken: it was taken away on purpose, and what stands on it cannot be made again",
+        )
+    error.digest = digest
+    return error

@@ -14,7 +14,7 @@ from ragassay.records.base import Record
 from ragassay.records.canonical import parse
 from ragassay.records.text import many
 from ragassay.store import durable, lines
-from ragassay.store.absence import absence_of, absent
+from ragassay.store.absence import absence_of, absent, forged
 from ragassay.store.blobs import BLOBS, TEMPORARY, hash_file
 from ragassay.store.index import read_index, write_index
 from ragassay.store.ledger import LEDGER
@@ -78,16 +78,17 @@ class CheckReport:
         return {"ok": self.ok, **found}
 
 
-def check(store: Store, level: Level = "full") -> CheckReport:
+def check(store: Store, level: Level = "full", *, public: bool = False) -> CheckReport:
     """Look at every blob and every ref.
 
     quick: presence and size (against the index), and what the records behind the refs name. full: also every blob is
     hashed. deep: also every line behind the refs is parsed strictly and what it names is looked for, and blobs that
-    no ref reaches are counted. Writes nothing but the index.
+    no ref reaches are counted. `public`: what a public file left out is absent; else it is missing, since nothing but
+    a name says so. Writes nothing but the index.
     """
     if level not in LEVELS:
         raise UsageError(f"unknown level {level!r}", field="level", hint=f"one of {', '.join(LEVELS)}")
-    look = _Look(store, level)
+    look = _Look(store, level, public=public)
     look.at_layout()
     look.at_blobs()
     look.at_refs()
@@ -99,8 +100,9 @@ def check(store: Store, level: Level = "full") -> CheckReport:
 class _Look:
     """One check under way."""
 
-    def __init__(self, store: Store, level: Level) -> None:
+    def __init__(self, store: Store, level: Level, *, public: bool) -> None:
         self.store = store
+        self.public = public
         self.level = level
         self.sizes: dict[str, int] = {}
         self.found: dict[tuple[str, str], Finding] = {}
@@ -216,15 +218,20 @@ class _Look:
                 self.sizes[link.digest] = self.store.blob_path(link.digest).stat().st_size  # written meanwhile
             if link.digest not in self.sizes:
                 if (gone := absence_of(self.store, link.digest)) is not None:
-                    self.note("absent", link.digest, absent(link.digest, gone).message, (named_by,))
+                    known = self.public or gone.why == "erased"
+                    said = absent(link.digest, gone).message
+                    self.note("absent" if known else "missing", link.digest, said, (named_by,))
                 elif not link.target.optional:
-                    self.note("missing", link.digest, "it is named but not there", (named_by,))
+                    detail = "it is named but not there"
+                    if forged(self.store, link.digest):
+                        detail += "; a name calls it erased, and the ledger knows nothing of that"
+                    self.note("missing", link.digest, detail, (named_by,))
                 continue
-            known = self.found.get(("damaged", link.digest))
-            if known is not None:
-                self.note("damaged", link.digest, known.detail, (named_by,))
+            damaged = self.found.get(("damaged", link.digest))
+            if damaged is not None:
+                self.note("damaged", link.digest, damaged.detail, (named_by,))
             self.reached.add(link.digest)
-            if known is not None or (link.digest, link.target) in self.read:
+            if damaged is not None or (link.digest, link.target) in self.read:
                 continue
             self.read.add((link.digest, link.target))
             todo.extend((f"{ref.name} {one.field}", one) for one in self._inside(link, named_by))

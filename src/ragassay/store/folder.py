@@ -11,7 +11,7 @@ from ragassay.errors import IntegrityError, RecordError, StoreError
 from ragassay.records.base import Digest, Record
 from ragassay.records.canonical import canonical_bytes, is_digest, load_json, parse
 from ragassay.store import durable, lines
-from ragassay.store.absence import absence_of, absent
+from ragassay.store.absence import Absences, absence_of, absent, forged
 from ragassay.store.blobs import BLOBS, TEMPORARY, Blobs
 from ragassay.store.check import LAYOUT, CheckReport, Level, check
 from ragassay.store.ledger import Ledger
@@ -44,6 +44,8 @@ class Store:
         self.path = path
         self.ledger = Ledger(path, witness)
         """What was done here, in order."""
+        self.absences = Absences()
+        """What is gone from here on purpose."""
         self._blobs = Blobs(path)
         self._refs = Refs(path)
 
@@ -74,9 +76,11 @@ class Store:
         """The bytes of a digest, hashed again (IntegrityError if missing or damaged; AbsentError if that is meant)."""
         try:
             return self._blobs.get(digest)
-        except IntegrityError:
+        except IntegrityError as error:
             gone = None if digest in self._blobs else absence_of(self, digest)
             if gone is None:
+                if digest not in self._blobs and forged(self, digest):
+                    error.message += "; a name calls it erased, and the ledger knows nothing of that"
                 raise
             raise absent(digest, gone) from None
 
@@ -138,17 +142,17 @@ class Store:
         """All names that begin with `prefix`, sorted."""
         return [self._refs.get(name) for name in self._refs.names(prefix)]
 
-    def ref_names(self) -> list[str]:
-        """All names, sorted, whether or not their files can be read."""
-        return self._refs.names()
+    def ref_names(self, prefix: str = "") -> list[str]:
+        """All names that begin with `prefix`, sorted, whether or not their files can be read."""
+        return self._refs.names(prefix)
 
     def read_ref(self, name: str) -> Ref:
         """A name with its digest and kind (StoreError as `ref`)."""
         return self._refs.get(name)
 
-    def check(self, level: Level = "full") -> CheckReport:
+    def check(self, level: Level = "full", *, public: bool = False) -> CheckReport:
         """Look for damaged, missing and foreign objects; see `ragassay.store.check.check`."""
-        return check(self, level)
+        return check(self, level, public=public)
 
     def resolve(self, text: str, kind_prefix: str = "run") -> Digest:
         """The digest that a person means: a name, `latest`, a digest, or the beginning of one (4 digits or more).

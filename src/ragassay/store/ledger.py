@@ -204,6 +204,14 @@ class Ledger:
         except OSError as cause:
             raise durable.failed("read the ledger", self.path, cause) from cause
 
+    def stamp(self) -> tuple[int, int, int] | None:
+        """Changes whenever the file does; None if there is none."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return (found.st_ino, found.st_size, found.st_mtime_ns)
+
     def _witness_path(self, founded: Digest) -> Path | None:
         return None if self.witness is None else self.witness / f"{founded.removeprefix('sha256:')}.json"
 

@@ -128,5 +128,8 @@ class Refs:
     def names(self, prefix: str = "") -> list[str]:
         """Every name that begins with `prefix`, sorted; files that cannot be names are left to `check`."""
         top = self.root / REFS
-        found = (one.relative_to(top).as_posix() for one in durable.entries_below(top) if one.is_file())
+        below = top / prefix.rpartition("/")[0] if _NAME.fullmatch(f"{prefix}x/x") else top
+        if not below.is_dir() or below.is_symlink():
+            below = top
+        found = (one.relative_to(top).as_posix() for one in durable.entries_below(below) if one.is_file())
         return sorted(one for one in found if one.startswith(prefix) and _NAME.fullmatch(one))
