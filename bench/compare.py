@@ -126,7 +126,7 @@ def tested(evaluations: list[Any], flips: int) -> list[Any]:
 
 def steps(questions: int, depth: int, flips: int) -> None:
     """The whole comparison of two stored tables, a line a step."""
-    from ragassay.cli.diff import difference
+    from ragassay.audit.against import difference
     from ragassay.compare.changes import Sides, artefacts, losses
     from ragassay.compare.changes import steps as changed_steps
     from ragassay.compare.effects import Setting, effects

@@ -44,43 +44,65 @@ class Check(NamedTuple):
     first: Difference | None = None
 
 
-class _Again:
-    """Each run verified once and scored once under each scoring, however many records stand on its table."""
+class Again:
+    """What was made again: each run verified once and scored once under each scoring, however much stands on it."""
 
-    def __init__(self, verified: Digest) -> None:
-        self.verified = {verified}
+    def __init__(self, store: Store) -> None:
+        self.scratch = Unwritten.over(store.path)
+        """The store, and what was made beside it; nothing on the disk changes."""
+        self.verified: dict[Digest, Run] = {}
         self.made: dict[Digest, tuple[ScoreTable, Digest]] = {}
+        self.told: set[Digest] = set()
+        """Comparisons and decisions that were made again, each of which stands on two runs."""
 
-    def score(self, store: Store, stored: ScoreTable) -> tuple[ScoreTable, Digest]:
+    def verify(self, run: Digest) -> Run:
+        """The run, all bytes under which were hashed again."""
+        if run not in self.verified:
+            self.verified[run] = verify_run(self.scratch, run)
+        return self.verified[run]
+
+    def first(self, digest: Digest) -> bool:
+        """Whether this is asked for the first time of what stands on two runs."""
+        new = digest not in self.told
+        self.told.add(digest)
+        return new
+
+    def score(self, stored: ScoreTable) -> tuple[ScoreTable, Digest]:
         """The table and its digest, from the same scoring, judgements and calibrations."""
-        if stored.run_record not in self.verified:
-            verify_run(store, stored.run_record)
-            self.verified.add(stored.run_record)
-        key = digest_of(
-            [stored.run_record, stored.scoring, sorted(stored.judged.items()), sorted(stored.calibrations.items())]
-        )
+        self.verify(stored.run_record)
+        key = _key(stored)
         if key not in self.made:
-            self.made[key] = score_again(store, stored)
+            self.made[key] = score_again(self.scratch, stored)
         return self.made[key]
+
+    def made_of(self, stored: ScoreTable) -> ScoreTable:
+        """What was made again in place of a stored table; that itself if it could not be."""
+        return self.made.get(_key(stored), (stored, ""))[0]
 
     def table(self, store: Store, stored: ScoreTable) -> ScoreTable:
         """As a decision asks for it: the stored one, if what was made differs in the last bits of numbers only."""
-        made, _ = self.score(store, stored)
+        made, _ = self.score(stored)
         return stored if made == stored or _first(store, stored, made) is None else made
 
 
-def audit(store: Store, run: Digest) -> Iterator[Check]:
+def _key(stored: ScoreTable) -> Digest:
+    judged, calibrations = sorted(stored.judged.items()), sorted(stored.calibrations.items())
+    return digest_of([stored.run_record, stored.scoring, judged, calibrations])
+
+
+def audit(store: Store, run: Digest, again: Again | None = None) -> Iterator[Check]:
     """Everything behind a run and everything made of it, each as it is finished; nothing in the store changes.
 
     In this order: every byte that the run reaches; traces from raw responses; each score table; each comparison and
     each decision in which the run is an arm. What differs is told, and what comes after it is looked at all the same.
+    `again` keeps what was made, for the audit of another run of the same store.
     Raises IntegrityError only where the run's own bytes are not what was sealed: nothing can be made of those.
     """
-    scratch = Unwritten.over(store.path)
-    record = verify_run(scratch, run)
+    again = again or Again(store)
+    scratch = again.scratch
+    record = again.verify(run)
     yield Check("bytes", run, "equal", f"{many(record.answered, 'trace')} and all that they stand on, hashed again")
     yield _responses(scratch, run, record)
-    again = _Again(run)
     tables = named(store, ScoreTable, "scores/", "past/")
     own = {digest: one for digest, one in tables.items() if one.run_record == run}
     for digest, one in sorted(own.items()):
@@ -88,11 +110,11 @@ def audit(store: Store, run: Digest) -> Iterator[Check]:
     if not own:
         yield Check("scores", run, "not made again", "the store names no score table of this run")
     for digest, comparison in sorted(named(store, Comparison, "comparison/").items()):
-        if run in (comparison.baseline.run_record, comparison.candidate.run_record):
+        if run in (comparison.baseline.run_record, comparison.candidate.run_record) and again.first(digest):
             yield _comparison(scratch, digest, comparison)
     for digest, decision in sorted(named(store, Decision, "decision/").items()):
         arms = [decision.candidate, *([decision.baseline] if decision.baseline else [])]
-        if run in [one.run_record for one in arms]:
+        if run in [one.run_record for one in arms] and again.first(digest):
             yield _decision(scratch, digest, decision, again)
 
 
@@ -115,9 +137,9 @@ def _responses(store: Store, digest: Digest, run: Run) -> Check:
     return Check("responses", digest, "equal", told)
 
 
-def _scores(store: Store, digest: Digest, stored: ScoreTable, again: _Again) -> Check:
+def _scores(store: Store, digest: Digest, stored: ScoreTable, again: Again) -> Check:
     try:
-        made, same = again.score(store, stored)
+        made, same = again.score(stored)
     except RagassayError as cause:
         return Check("scores", digest, "differs", f"cannot be made again: {cause.message}")
     return _check(store, "scores", digest, stored, made, same, f"{many(stored.questions, 'question')} scored again")
@@ -144,7 +166,7 @@ def _comparison(store: Store, digest: Digest, stored: Comparison) -> Check:
     return _check(store, "comparison", digest, stored, made, again, told)
 
 
-def _decision(store: Store, digest: Digest, stored: Decision, again: _Again) -> Check:
+def _decision(store: Store, digest: Digest, stored: Decision, again: Again) -> Check:
     try:
         made = decided(
             store,

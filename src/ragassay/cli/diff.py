@@ -4,33 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ragassay.cli import talk
 from ragassay.cli.settings import FILE_NAME
 from ragassay.cli.workspace import open_store
-from ragassay.records.base import Digest
 from ragassay.records.comparison import Change, NewLoss, StepChange
-from ragassay.records.protocol import Run
-from ragassay.records.score import ScoreTable
 from ragassay.report.words import plain
-from ragassay.store import Store
+
+if TYPE_CHECKING:
+    from ragassay.audit.against import Difference
 
 MOST = 30
 """Lines of one part on a terminal."""
 _VALUE = 60
-
-
-class Difference(NamedTuple):
-    """All that is said about two runs."""
-
-    runs: tuple[Digest, Digest]
-    changes: tuple[Change, ...]
-    steps: tuple[StepChange, ...]
-    losses: tuple[NewLoss, ...] | None
-    """None: one of the runs is not scored."""
 
 
 def diff(
@@ -61,46 +50,16 @@ def diff(
     json
         Data as JSON on standard output.
     """
+    from ragassay.audit.against import difference
+
     opened = open_store(config, store)
     found = difference(opened, *(opened.resolve(one, kind_prefix="run") for one in (baseline, candidate)))
     if json:
-        talk.data_json(_plain(found))
+        talk.data_json(plain_json(found))
     else:
         for line in lines(found):
             talk.data(line)
     talk.then("ragassay report" if found.losses is not None else "ragassay score NAME", config, store)
-
-
-def difference(store: Store, baseline: Digest, candidate: Digest) -> Difference:
-    """What changed between two runs of a store, by the digests of their records. Scores nothing."""
-    from ragassay.compare.changes import Sides, artefacts, losses, steps
-
-    before, after = (store.get_record(Run, one) for one in (baseline, candidate))
-    sides = Sides(store, before, after)
-    tables = scored(store, baseline, candidate)
-    changes = artefacts(store, before, after, scores=tables, sides=sides)
-    moved = steps(store, before, after, changes, sides=sides)
-    lost = None if tables is None else tuple(losses(store, *tables, changes, sides=sides))
-    return Difference((baseline, candidate), changes, moved, lost)
-
-
-def scored(store: Store, baseline: Digest, candidate: Digest) -> tuple[ScoreTable, ScoreTable] | None:
-    """The score tables of two runs: two under one scoring if there are such, else one of each; None if one has none.
-
-    Of several the one that has the name of a run comes first, then those that it had before.
-    """
-    found: dict[Digest, list[ScoreTable]] = {baseline: [], candidate: []}
-    for prefix in ("scores/", "past/"):
-        for ref in store.refs(prefix):
-            if ref.kind == "scoretable":
-                table = store.get_record(ScoreTable, ref.digest)
-                if table.run_record in found and table not in found[table.run_record]:
-                    found[table.run_record].append(table)
-    ours, theirs = found[baseline], found[candidate]
-    if not ours or not theirs:
-        return None
-    alike = ((a, b) for a in ours for b in theirs if a.scoring == b.scoring)
-    return next(alike, (ours[0], theirs[0]))
 
 
 def lines(found: Difference) -> Iterator[str]:
@@ -175,7 +134,8 @@ def _more(count: int) -> Iterator[str]:
         yield f"  … {count - MOST} more; --json has all"
 
 
-def _plain(found: Difference) -> dict[str, Any]:
+def plain_json(found: Difference) -> dict[str, Any]:
+    """The whole for machines."""
     return {
         "baseline": found.runs[0],
         "candidate": found.runs[1],

@@ -13,7 +13,7 @@ import msgspec
 from ragassay import benchmark as benchmark_room
 from ragassay import corpus as corpus_room
 from ragassay.errors import IntegrityError, UsageError
-from ragassay.measures import own_measure
+from ragassay.measures import version_of
 from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of
 from ragassay.records.case import Benchmark, Case
@@ -98,12 +98,12 @@ def _table(
 
 
 def _check_versions(scoring: Scoring) -> None:
-    """UsageError where a measure of another package is not the one that was sealed; it may say something else."""
+    """UsageError where a measure is not the one that was sealed: it may say something else."""
     for name, sealed in scoring.measure_versions.items():
-        own = own_measure(name)
-        if own is not None and own.version != sealed:
+        here = version_of(name)
+        if here != sealed:
             raise UsageError(
-                f"measure {name} is {own.version} here, and was sealed as {sealed}",
+                f"measure {name} is {here} here, and was sealed as {sealed}",
                 field="scoring.measures",
                 hint="install the version that was sealed, or seal the scoring again",
             )

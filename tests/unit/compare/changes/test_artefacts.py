@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -172,7 +173,9 @@ def test_9_judge_by_name(bench: Bench, baseline: Made) -> None:
     assert (found.before, found.after) == ("panel-a", "panel-b")
 
 
-def test_10_measure_version(bench: Bench, baseline: Made) -> None:
+def test_10_measure_version(bench: Bench, baseline: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scored when another version of the measure was installed."""
+    monkeypatch.setattr(sys.modules["ragassay.score.table"], "version_of", {"recall": "2", "fact_coverage": "1"}.get)
     newer = replace(SCORING, measure_versions={"fact_coverage": "1", "recall": "2"})
     found = one(bench, baseline, bench.run(scoring=newer), "measure", "recall")
     assert (found.before, found.after) == ("1", "2")
