@@ -10,6 +10,9 @@ from ragassay.records.base import Digest, Record, require
 from ragassay.records.case import CaseClass
 from ragassay.records.document import Count, Name
 
+TRIED = "tried/"
+"""Names of all experiments of a store, also of those whose own name another one took."""
+
 
 class Tried(Record, frozen=True, kw_only=True):
     """One setting of a grid, and what came of it."""

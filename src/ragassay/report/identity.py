@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from ragassay.records.canonical import digest_of
+from ragassay.records.index import IndexArtefact
 from ragassay.records.protocol import Envelope
 from ragassay.records.protocol import Stated as Identified
 from ragassay.records.text import shown
+from ragassay.report import tried
 from ragassay.report.material import Material
 from ragassay.report.model import Identity, Stated
 from ragassay.report.seen import Seen
@@ -87,7 +89,19 @@ def _circumstances(material: Material) -> tuple[Stated, ...]:
         *([Stated(label="counted under the ceiling", value=_spent(around))] if around.spent else ()),
         Stated(label="resumed", value=many(around.resumed, "time")),
         Stated(label="packages", value=f"{len(around.packages)}, digest {digest_of(list(around.packages))}"),
+        *(Stated(label=f"index of {one.step or 'vectors'}", value=_index(one)) for one in around.indexes),
+        *tried.choices(material.tried),
     )
+
+
+def _index(found: IndexArtefact) -> str:
+    """Which index of vectors it is, when and of what it was made."""
+    content, built = found.content, found.envelope
+    how = "found" if built.reused else f"{built.computed:,} computed, {built.cache_hits:,} from the cache"
+    where = f", {built.server}" if built.server else ""
+    made = f"built {built.built_at} in {built.duration_ms / 1000:,.1f} s ({how}){where}"
+    vectors = f"{many(content.passages, 'passage')} as {content.dimensions} numbers"
+    return f"{content.index[:23]}: {vectors} by {shown(content.embedder, limit=200)}; {made}"
 
 
 def _tying(rule: str | None) -> Stated:
@@ -172,6 +186,7 @@ def caveats(material: Material, seen: Seen) -> tuple[str, ...]:
             f"{many(material.corpus.skipped_lines, 'line')} of the documents' source could not be read and "
             f"{'is' if material.corpus.skipped_lines == 1 else 'are'} not in the corpus (on_error = skip)."
         )
+    told += tried.warnings(material.tried)
     told += _noted(benchmark.notes)
     told += [f"Of the system: {shown(one, limit=600)}" for one in material.envelope.notes[:_NOTES]]
     if seen.inferred:

@@ -18,6 +18,7 @@ from ragassay.records.provenance import SourceFile
 from ragassay.records.score import ClaimFailure, Estimate, FactFate, Observation, ScoreTable, SurvivalRow
 from ragassay.records.trace import Measurements, TraceContent
 from ragassay.report.grounding.material import JudgeRead, judges_read
+from ragassay.report.tried import TriedBy, tried_by
 from ragassay.score.identities import Judged, judges_of
 from ragassay.score.verdicts import Verdicts, read
 
@@ -75,6 +76,8 @@ class Material:
     """The same with who they are and what people made of them."""
     failures: tuple[ClaimFailure, ...] = ()
     """What is wrong with single claims."""
+    tried: tuple[TriedBy, ...] = ()
+    """The experiments that tried the run's system."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Text digest -> text of items that are not passages."""
 
@@ -119,6 +122,7 @@ def load(store: Store, scores: Digest) -> Material:
         verdicts=verdicts,
         judges_read=tuple(judges_read(store, table, scoring, verdicts)),
         failures=tuple(store.get_lines(ClaimFailure, table.failures)) if table.failures else (),
+        tried=tuple(tried_by(store, run, subject)),
         texts={str(line["digest"]): str(line["text"]) for line in store.get_lines(dict, run.texts)},
     )
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ragassay.records.base import Digest
 from ragassay.records.case import Case
-from ragassay.records.experiment import Choice, Experiment
+from ragassay.records.experiment import TRIED, Choice, Experiment
 from ragassay.records.protocol import Scoring
 from ragassay.records.score import ScoreTable
 from ragassay.store import Store
@@ -17,9 +17,6 @@ from ragassay.trials.grid import Declared
 from ragassay.trials.sharing import Sharing
 from ragassay.trials.split import Split
 from ragassay.trials.worst import Counted, counted_of, judged, rows_of
-
-TRIED = "tried/"
-"""Names of all experiments, also of those whose own name another one took."""
 
 
 class Result(NamedTuple):

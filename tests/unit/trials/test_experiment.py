@@ -19,6 +19,8 @@ from ragassay.records.experiment import Experiment
 from ragassay.records.protocol import Protocol, Run
 from ragassay.records.score import Observation, ScoreTable
 from ragassay.records.trace import Measurements
+from ragassay.report.build import build
+from ragassay.report.material import load
 from ragassay.store import Store
 
 KILLED = """
@@ -261,3 +263,37 @@ def test_scores_of_late_interaction_are_shared_and_change_nothing(
     hits = [step.cache_hits for one in measured for step in one.steps if step.step_id == "rerank"]
     assert len(hits) == 8
     assert all(one is not None and 2 <= one <= 4 for one in hits), "the first two texts were scored before"
+
+
+def test_whoever_reads_the_scorecard_learns_of_how_many_settings_it_is_the_best(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = run_json(capsys, "experiment", str(project / "grid.toml"))
+    store = Store.open(project / ".ragassay")
+    text = (project / "ragassay.toml").read_text("utf-8")
+    chosen = text.replace("[run]", "[system.fusion]\nk = 10\n[system.context]\ntokens = 15\n[run]")
+    cases = [json.loads(line) for line in (project / "cases.jsonl").read_text("utf-8").splitlines()]
+    others = [one | {"query": one["query"].replace("Where does", "At which place does")} for one in cases]
+    (project / "others.jsonl").write_text("".join(json.dumps(one) + "\n" for one in others), "utf-8")
+    (project / "release.toml").write_text(
+        chosen.replace("cases.jsonl", "others.jsonl").replace("small-dev", "small-release"), "utf-8"
+    )
+    run_json(capsys, "run", "--config", str(project / "release.toml"), "--name", "release")
+    assert exit_code_of(["score", "release", "--config", str(project / "release.toml")]) == 0
+    runs = [next(ref.name for ref in store.refs("run/") if ref.digest == one["run"]) for one in made["record"]["tried"]]
+    found = {}
+    for name in (runs[0], runs[2], "run/release"):
+        card = build(load(store, store.ref(name.replace("run/", "scores/"))))
+        stated = {one.label: one.value for one in card.identity.circumstances}
+        found[name] = [one for one in card.caveats if "tried" in one], stated
+    (warned,), _ = found[runs[0]]
+    assert warned.startswith(
+        "One of 4 settings that were tried on these questions (experiment small), and the one that"
+    )
+    assert "the best of 4 is too good" in warned
+    (other,), stated = found[runs[2]]
+    assert "setting 3, which is not told apart from the chosen one, k=10, tokens=15." in other
+    assert "wordllama" in (stated["index of vector"] or "")
+    told, stated = found["run/release"]
+    assert not told
+    assert stated["system chosen by"] == "experiment small, best of 4 settings by recall(rel=2)@5 on other questions"
