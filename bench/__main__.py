@@ -1,7 +1,7 @@
 """`make bench`: every quick benchmark by turns, as ratios. Name some to run only those: `python -m bench startup`.
 
 Others take longer or install things, and run alone: `python bench/install.py`, `python bench/tables.py`,
-`python -m bench.measures long`, `python -m bench.scale`, `python -m bench.embedders`,
+`python -m bench.measures long`, `python -m bench.audit`, `python -m bench.scale`, `python -m bench.embedders`,
 `python -m bench.pgvector`, `python -m bench.gate_bounds`, `python -m bench.faults`.
 """
 
