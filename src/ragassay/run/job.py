@@ -1,10 +1,15 @@
-"""The loop of a job: starts questions, makes each finished one durable, and knows when to stop. Writes no manifest."""
+"""The loop of a job: starts questions, makes each finished one durable, and knows when to stop. Writes no manifest.
+
+One push to the disk is on its way at a time. A question keeps its place until its own is over, so a kill never loses
+more than the limit allows to be out.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import heapq
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from ragassay.errors import CeilingError, ErrorBudgetError, Interrupted, UsageError
@@ -18,6 +23,7 @@ from ragassay.run.log_lines import Key
 from ragassay.run.pace import Paces
 from ragassay.run.progress import Progress, Silent, Standing
 from ragassay.run.threads import Writer
+from ragassay.run.waiting import Waiting
 
 _TICK_S = 1.0
 _TURNS = 8
@@ -89,48 +95,6 @@ def _why(finished: Finished) -> str:
     return f"The first was {finished.content.query_id!r}: {cause}{code}{f', {line}' if line else ''}"
 
 
-class Waiting:
-    """The questions that are still to be asked, in order; one whose earlier turns are not finished is not ready."""
-
-    def __init__(
-        self, keys: list[Key], finished: Callable[[Key], bool], after: Callable[[Key], tuple[Key, ...]]
-    ) -> None:
-        self._order = {key: number for number, key in enumerate(keys)}
-        self._ready: list[int] = []
-        self._keys = keys
-        self._open: dict[Key, int] = {}
-        self._followers: dict[Key, list[Key]] = {}
-        for number, key in enumerate(keys):
-            if finished(key):
-                continue
-            earlier = [one for one in after(key) if not finished(one)]
-            if not earlier:
-                self._ready.append(number)
-                continue
-            self._open[key] = len(earlier)
-            for one in earlier:
-                self._followers.setdefault(one, []).append(key)
-
-    def __len__(self) -> int:
-        return len(self._ready) + len(self._open)
-
-    def take(self) -> Key | None:
-        """The first that is ready."""
-        return self._keys[heapq.heappop(self._ready)] if self._ready else None
-
-    def put_back(self, key: Key) -> None:
-        """One that was taken and not asked."""
-        heapq.heappush(self._ready, self._order[key])
-
-    def finished(self, key: Key) -> None:
-        """A question is in the journal: those that waited for it may be ready."""
-        for one in self._followers.pop(key, ()):
-            self._open[one] -= 1
-            if not self._open[one]:
-                del self._open[one]
-                self.put_back(one)
-
-
 class Job:
     """One run of a job in this process, over a journal whose lease it holds."""
 
@@ -162,6 +126,13 @@ class Job:
         self._resumed, self._failures = len(journal.entries), journal.failures
         self._why = ""
         self._tasks: dict[asyncio.Task[Any], tuple[Key, Account]] = {}
+        """What has a place: what is out, and what came back and is not on the disk yet."""
+        self._done: list[asyncio.Task[Any]] = []
+        """What came back and is not being written yet."""
+        self._writing: asyncio.Future[Any] | None = None
+        self._broken: BaseException | None = None
+        self._news = asyncio.Event()
+        self._over = False
         self._progress: Progress = Silent()
         self._on_point: Callable[[str], None] = no_point
 
@@ -178,18 +149,21 @@ class Job:
         self._progress.begin(self.standing())
         state = "stopped"
         stopping = asyncio.ensure_future(stop.wait())
+        stopping.add_done_callback(lambda _: self._news.set())
         try:
             self._check_budget()
             while self._waiting or self._tasks:
+                self._news.clear()
                 await self._start()
                 if self._full and not self._tasks:
                     raise self._no_room()
-                await asyncio.wait({*self._tasks, stopping}, timeout=_TICK_S, return_when=asyncio.FIRST_COMPLETED)
-                await self._collect()
+                await self._hear()
                 self._check_budget()
                 self._progress.tick(self.standing())
-                if stop.is_set() and (self._waiting or self._tasks):
-                    raise self._interrupted()
+                if stop.is_set():
+                    await self._settle()
+                    if self._waiting or self._tasks:
+                        raise self._interrupted()
             state = "complete"
         except CeilingError:
             state = "stopped at the ceiling"
@@ -199,10 +173,13 @@ class Job:
             raise
         except (Interrupted, asyncio.CancelledError):
             state = "interrupted"
+            await self._settle()
             self._journal.move("interrupted", self._clock.now(), pace=self._paces.take())
             raise
         finally:
             stopping.cancel()
+            await self._settle()
+            self._over = True
             for task in self._tasks:
                 task.cancel()
             if self._tasks:
@@ -215,7 +192,7 @@ class Job:
         What is sent apart is answered apart, and what one answer costs is then done while others are waited for.
         """
         self._full = self._ended
-        while not self._ended and self._waiting and len(self._tasks) < self._paces.allowed:
+        while self._has_room() and not self._news.is_set():
             if self._tasks and self._paces.hold_s > 0:
                 return
             key = self._waiting.take()
@@ -227,35 +204,85 @@ class Job:
                 self._full = True
                 return
             self._on_point("before_ask")
-            self._tasks[asyncio.ensure_future(self._questioner.ask(key, account))] = key, account
-            for _ in range(_TURNS if self._waiting and len(self._tasks) < self._paces.allowed else 0):
+            task = asyncio.ensure_future(self._questioner.ask(key, account))
+            self._tasks[task] = key, account
+            task.add_done_callback(self._note)
+            for _ in range(_TURNS if self._has_room() else 0):
                 await asyncio.sleep(0)
 
-    async def _collect(self) -> None:
-        """Make every finished question durable, in the order in which they were asked, with one push to the disk."""
-        made: list[Any] = []
+    def _has_room(self) -> bool:
+        return not self._ended and bool(self._waiting) and len(self._tasks) < self._paces.allowed
+
+    async def _hear(self) -> None:
+        """Wait until something is on the disk, or failed to get there, or a moment is over."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_TICK_S):
+                await self._news.wait()
+        if self._broken is not None:
+            raise self._broken
+
+    def _note(self, task: asyncio.Task[Any]) -> None:
+        """A question came back: it keeps its place until it is on the disk."""
+        if not self._over:
+            self._done.append(task)
+            self._push()
+
+    def _push(self) -> None:
+        """Write what came back, unless a write is on its way: what comes back meanwhile goes with the next one."""
+        if self._writing is not None or self._broken is not None or not self._done:
+            return
+        try:
+            made = self._gather()
+        except BaseException as cause:  # noqa: BLE001  it belongs to whoever runs the job
+            self._broken = cause
+            self._news.set()
+            return
+        if made:
+            self._writing = self._writer.begin(self._write, list(made.values()))
+            self._writing.add_done_callback(partial(self._written, made))
+
+    def _gather(self) -> dict[asyncio.Task[Any], Any]:
+        """What came back, in that order, as it will stand in the journal."""
+        made: dict[asyncio.Task[Any], Any] = {}
         new: set[str] = set()
-        for task in [one for one in self._tasks if one.done()]:
-            key, account = self._tasks.pop(task)
+        done, self._done = self._done, []
+        for task in done:
+            key, account = self._tasks[task]
             asked = task.result()
             self._on_point("after_answer")
             if asked.finished is None:  # the ceiling has no room for the rest of it
+                del self._tasks[task]
                 self._ceiling.settle(account.reserved, asked.spent)
                 self._waiting.put_back(key)
                 self._ended = True
+                self._news.set()
                 continue
             self._ceiling.settle(account.reserved, asked.finished.facts)
-            made.append(asked._replace(finished=self._line(asked.finished, len(made), new)))
-        if not made:
-            return
-        await self._writer.run(self._write, made)
-        for asked in made:
-            self._waiting.finished(asked.finished.key)
-            if not asked.finished.failed:
-                self._paces.succeeded()
-            else:
-                self._failures += 1
-                self._why = self._why or self._told.why(asked.finished)
+            made[task] = asked._replace(finished=self._line(asked.finished, len(made), new))
+        return made
+
+    def _written(self, made: dict[asyncio.Task[Any], Any], writing: asyncio.Future[Any]) -> None:
+        """A write is over: what is on the disk gives its places back."""
+        self._writing = None
+        self._news.set()
+        try:
+            writing.result()
+            for task, asked in made.items():
+                del self._tasks[task]
+                self._waiting.finished(asked.finished.key)
+                if not asked.finished.failed:
+                    self._paces.succeeded()
+                else:
+                    self._failures += 1
+                    self._why = self._why or self._told.why(asked.finished)
+        except BaseException as cause:  # noqa: BLE001  it belongs to whoever runs the job
+            self._broken = cause
+        self._push()
+
+    async def _settle(self) -> None:
+        """Wait until everything that came back is on the disk."""
+        while self._writing is not None:
+            await asyncio.wait({self._writing})
 
     def _line(self, finished: Any, place: int, new: set[str]) -> Any:
         """A finished unit as its line holds it: its order, the texts that are new, and what the pace did."""

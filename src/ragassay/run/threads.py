@@ -80,8 +80,8 @@ class Writer:
         while (work := self._queue.get()) is not None:
             work()
 
-    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """The result of a write. Being cancelled does not leave it half done: it is waited for first."""
+    def begin(self, function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
+        """Queue a write; its result, for the running loop. Nothing takes it out of the queue again."""
         future: concurrent.futures.Future[Any] = concurrent.futures.Future()
 
         def work() -> None:
@@ -91,7 +91,11 @@ class Writer:
                 future.set_exception(cause)
 
         self._queue.put(work)
-        writing = asyncio.wrap_future(future)
+        return asyncio.wrap_future(future)
+
+    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The result of a write. Being cancelled does not leave it half done: it is waited for first."""
+        writing = self.begin(function, *arguments)
         try:
             return await asyncio.shield(writing)
         except asyncio.CancelledError:

@@ -163,9 +163,14 @@ def test_reported_usage_is_counted_and_the_worst_case_is_reserved(small: Small) 
 
 
 def test_a_system_that_uses_more_than_it_declared_stops_the_run_after_what_was_in_flight(small: Small) -> None:
-    counted = Counted({"input_tokens": 50_000, "output_tokens": 0})
+    counted, both_are_out = Counted({"input_tokens": 50_000, "output_tokens": 0}), threading.Barrier(2, timeout=10)
+
+    def ask(request: Request) -> Any:
+        both_are_out.wait()
+        return counted(request)
+
     with pytest.raises(CeilingError, match="100,000 of 3,000 tokens"):
-        go(small, PythonSystem(counted), Ceiling(max_tokens=3000, prices=PRICES), concurrency=2)
+        go(small, PythonSystem(ask), Ceiling(max_tokens=3000, prices=PRICES), concurrency=2)
     assert sum(counted.asked.values()) == 2, "at most as many as may be out at once"
 
 

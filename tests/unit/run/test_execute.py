@@ -32,6 +32,7 @@ from ragassay.run.systems.http import HttpSystem
 from ragassay.run.systems.python import PythonSystem
 from ragassay.run.systems.reference import ReferenceSystem
 from ragassay.seal import verify_run
+from ragassay.store import durable
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -456,6 +457,61 @@ def test_a_request_is_out_before_the_next_question_begins(small: Small) -> None:
     run, _ = go(small, PythonSystem(ask), concurrency=6)
     assert run.answered == 6
     assert events == [f"{what} q{number:03d}" for number in range(6) for what in ("begun", "sent")]
+
+
+def questions_in(descriptor: int) -> int:
+    """Lines of questions in a journal; 0 for a file that is only written."""
+    with suppress(OSError):
+        return os.pread(descriptor, 1 << 20, 0).count(b'"question":')
+    return 0
+
+
+def test_never_more_than_the_limit_is_out_or_not_on_the_disk(
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = Small(tmp_path / "more", questions=40)
+    push, worst, durable_lines = durable.sync_file, [0], [0]
+
+    def slow(descriptor: int) -> None:
+        time.sleep(0.01)
+        push(descriptor)
+        durable_lines[0] = max(durable_lines[0], questions_in(descriptor))
+
+    async def ask(request: Request) -> Any:
+        begun = int(request.query_id[1:]) + 1
+        worst[0] = max(worst[0], begun - durable_lines[0])
+        await asyncio.sleep(0.002 * (begun % 5))
+        return ["rain"]
+
+    monkeypatch.setattr(durable, "sync_file", slow)
+    run, _ = go(more, PythonSystem(ask), concurrency=4)
+    assert run.answered == 40
+    assert worst == [4]
+
+
+def test_what_came_back_during_a_write_is_kept_when_the_run_is_stopped(
+    small: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    push, back = durable.sync_file, threading.Event()
+
+    def slow(descriptor: int) -> None:
+        push(descriptor)
+        if questions_in(descriptor) and not back.is_set():
+            assert back.wait(10)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+
+    async def ask(request: Request) -> Any:
+        if request.query_id == "q001":
+            await asyncio.sleep(0.05)
+            asyncio.get_running_loop().call_later(0.02, back.set)
+        elif request.query_id != "q000":
+            await asyncio.sleep(1)
+        return ["rain"]
+
+    monkeypatch.setattr(durable, "sync_file", slow)
+    with pytest.raises(Interrupted, match="2 of 6 questions are finished and kept"):
+        go(small, PythonSystem(ask), concurrency=3)
 
 
 def test_damaged_seal_is_found_before_a_question_is_asked(small: Small) -> None:
