@@ -1,9 +1,10 @@
 """Do the bounds of a gate hold, would t, and do descriptive intervals say where they do not? By simulation.
 
-    python -m bench.gate_bounds [--experiments 5000] [--n 20 50 150 300] [--out docs/statistics.md]
+    python -m bench.gate_bounds [--experiments 5000] [--n 20 50 150 300] [--kept DIR] [--out docs/statistics.md]
 
 Each setting draws the values of n questions from a distribution whose mean is known. A gate's bound *holds* if it does
-not lie beyond that mean. What is printed is made of nothing but these draws; the same seed gives the same page.
+not lie beyond that mean. What is printed is made of nothing but these draws; the same seed gives the same page. Figures
+of many decisions are in `bench.gate_figures`, quantiles of times in `bench.gate_times`.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from bench import gate_figures, gate_times
+from bench.kept import keep, mark_of
 from bench.page import put_out
 from numpy.typing import NDArray
 from scipy.special import betaincinv, stdtrit
@@ -28,6 +31,9 @@ ALPHA, LEVEL, SEED = 0.05, 0.95, 20_261
 SIZES = (20, 50, 150, 300)
 INSIDE = 0.9
 """A setting is inside the declared region if so large a share of its experiments say so."""
+READ = ("stats/onesided.py", "stats/figures.py", "stats/quantiles.py", "stats/region.py", "measures/selective.py",
+        "gate/figures.py", "gate/quantiles.py")  # fmt: skip
+"""The code that is examined."""
 UNEQUAL = (1, 1, 1, 2, 2, 3, 4, 6)
 
 
@@ -285,14 +291,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--experiments", type=int, default=5000)
     parser.add_argument("--n", type=int, nargs="+", default=list(SIZES))
+    parser.add_argument("--kept", type=Path, help="a folder for what is done, so that another call goes on from there")
     parser.add_argument("--out", type=Path)
     chosen = parser.parse_args(arguments)
     began = time.process_time()
-    found = [examine(setting, n, chosen.experiments) for setting in SETTINGS for n in chosen.n]
-    lines = list(page(found))
+    experiments, sizes, folder = chosen.experiments, chosen.n, kept_in(chosen.kept, chosen.experiments)
+    lines = list(page([_found(folder, setting, n, experiments) for setting in SETTINGS for n in sizes]))
+    least = 1 - ALPHA - 3 * error_of(ALPHA, experiments)
+    for part in (gate_figures, gate_times):
+        lines += part.page(part.every(folder, sizes, experiments, ALPHA, SEED), least)
     put_out(lines, chosen.out)
     print(f"{time.process_time() - began:.0f} s of processor time", file=sys.stderr)
     return int(any("**not held**" in one for one in lines))
+
+
+def kept_in(folder: Path | None, experiments: int) -> Path | None:
+    """Where experiments of just this code are kept."""
+    source = Path(__file__).resolve().parents[1] / "src" / "ragassay"
+    mark = mark_of([*map(source.joinpath, READ), *Path(__file__).parent.glob("gate_*.py")])
+    return None if folder is None else folder / f"{experiments}-{SEED}-{mark}"
+
+
+def _found(folder: Path | None, setting: Setting, n: int, experiments: int) -> Found:
+    def make() -> dict[str, Any]:
+        made = examine(setting, n, experiments)._asdict()
+        return {key: value for key, value in made.items() if key != "setting"}
+
+    return Found(setting, **keep(folder, f"{setting.name} {n}", make))
 
 
 if __name__ == "__main__":

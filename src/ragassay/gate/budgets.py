@@ -14,82 +14,99 @@ from ragassay.gate.bounds import TOLERANCE, best_passes_from, ends_of
 from ragassay.gate.evidence import Evidence
 from ragassay.gate.must_hold import exactly
 from ragassay.gate.policy_file import label_of
+from ragassay.gate.quantiles import QUANTILES, Asked, Repeat, apart, seen_quantile
 from ragassay.gate.reading import NoColumn, Part, place_of
 from ragassay.gate.results import number, result
 from ragassay.records.decision import RuleResult
 from ragassay.records.policy import Budget
 from ragassay.records.score import Observation, Status
 from ragassay.records.text import many
-from ragassay.score.quantiles import quantile
-
-QUANTILES = {"p50": Fraction(1, 2), "p90": Fraction(9, 10), "p95": Fraction(19, 20), "p99": Fraction(99, 100)}
 
 
-class _Figure(NamedTuple):
-    """One repeat of one question: a figure, or the least that it must be, or nothing."""
-
-    status: Status
-    value: float | None
-    least: float | None = None
-
-
-class _Asked(NamedTuple):
-    query_id: str
-    cluster: str
-    figures: tuple[_Figure, ...]
-
-    @property
-    def status(self) -> Status:
-        found = {one.status for one in self.figures}
-        return next(one for one in ("error", "missing", "value", "undefined") if one in found)
-
-
-def read_budgets(evidence: Evidence, budgets: Sequence[Budget], alpha: float) -> Iterator[RuleResult]:
+def read_budgets(
+    evidence: Evidence, budgets: Sequence[Budget], alpha: float, baseline: Evidence | None = None
+) -> Iterator[RuleResult]:
     """One result for each budget."""
     for one in budgets:
-        yield _read(evidence, one, alpha)
+        yield _read(evidence, one, alpha) if one.margin is None else _margin(evidence, one, alpha, baseline)
 
 
 def _read(evidence: Evidence, budget: Budget, alpha: float) -> RuleResult:
+    found = _found(evidence, budget)
+    if isinstance(found, NoColumn):
+        return _unread(evidence, budget, found)
+    place, asked = found
+    return _judge(budget, str(evidence.spelled(budget.measure)), place, Part(budget.class_), asked, alpha)
+
+
+def _found(evidence: Evidence, budget: Budget) -> tuple[str | None, list[Asked]] | NoColumn:
+    """Where a budget is read, and every question that was asked; NoColumn says why nothing is."""
     measure = evidence.spelled(budget.measure)
-    part = Part(budget.class_)
     place = place_of(evidence, measure, budget.step)
-    if not isinstance(place, NoColumn):
-        asked = _asked(evidence, str(measure), place, part)
-        if asked:
-            return _judge(budget, str(measure), place, part, asked, alpha)
-        place = NoColumn("empty_population", "no question was asked")
-    return result(label_of(budget), "budget", budget.on_fail, None, f"Nothing was read: {place.told}.", [place.reason],
-                  measure=str(measure), step=budget.step, population=part.population)  # fmt: skip
+    if isinstance(place, NoColumn):
+        return place
+    asked = _asked(evidence, str(measure), place, Part(budget.class_))
+    return (place, asked) if asked else NoColumn("empty_population", "no question was asked")
 
 
-def _asked(evidence: Evidence, measure: str, place: str | None, part: Part) -> list[_Asked]:
+def _unread(evidence: Evidence, budget: Budget, why: NoColumn) -> RuleResult:
+    return result(
+        label_of(budget), "budget" if budget.margin is None else "margin", budget.on_fail, None,
+        f"Nothing was read: {why.told}.", [why.reason], measure=str(evidence.spelled(budget.measure)),
+        step=budget.step, population=Part(budget.class_).population,
+    )  # fmt: skip
+
+
+def _margin(evidence: Evidence, budget: Budget, alpha: float, baseline: Evidence | None) -> RuleResult:
+    """A quantile against the baseline's: pass if it is surely greater by less than the margin, fail if by more."""
+    if baseline is None:
+        return _unread(evidence, budget, NoColumn("baseline_absent", "there is no baseline to hold it against"))
+    ours, theirs = _found(evidence, budget), _found(baseline, budget)
+    if isinstance(ours, NoColumn):
+        return _unread(evidence, budget, ours)
+    if isinstance(theirs, NoColumn):
+        return _unread(evidence, budget, theirs._replace(told=f"in the baseline, {theirs.told}"))
+    made = apart(budget, ours[1], theirs[1], alpha)
+    lost = {status for arm in (ours, theirs) for status in (one.status for one in arm[1])}
+    reasons = ["threshold"] if made.held is False else ["not_enough_questions"]
+    if made.held is None:
+        reasons += [code for status, code in UNKNOWN.items() if status in lost]
+    return result(
+        label_of(budget), "margin", budget.on_fail, made.held, made.told, reasons, counts=made.counts,
+        measure=str(evidence.spelled(budget.measure)), population=Part(budget.class_).population, step=ours[0],
+        value=made.candidate, baseline=made.baseline, bound=None if made.most is None else -made.most,
+        optimistic=None if made.least is None else -made.least, threshold=-(budget.margin or 0.0), method=made.method,
+        clusters=made.clusters, needed=made.needed,
+    )  # fmt: skip
+
+
+def _asked(evidence: Evidence, measure: str, place: str | None, part: Part) -> list[Asked]:
     rows = evidence.observed.at(measure, place)
     made = []
     for case in evidence.cases:
         if part.has(case):
             own = [_figure(one) for one in rows.get(case.query_id, ())]
-            own += [_Figure("missing", None)] * (evidence.subject.repeats - len(own))
+            own += [Repeat("missing", None)] * (evidence.subject.repeats - len(own))
             if any(one.status != "undefined" for one in own):
-                made.append(_Asked(case.query_id, case.cluster, tuple(own)))
+                made.append(Asked(case.query_id, case.cluster, tuple(own)))
     return made
 
 
-def _figure(row: Observation) -> _Figure:
+def _figure(row: Observation) -> Repeat:
     if row.status == "value":
-        return _Figure("value", row.value)
-    return _Figure(row.status, None, row.bounds.low if row.bounds else None)
+        return Repeat("value", row.value)
+    return Repeat(row.status, None, row.bounds.low if row.bounds else None)
 
 
 def _judge(
-    budget: Budget, measure: str, place: str | None, part: Part, asked: Sequence[_Asked], alpha: float
+    budget: Budget, measure: str, place: str | None, part: Part, asked: Sequence[Asked], alpha: float
 ) -> RuleResult:
     counts: Counter[Status] = Counter(one.status for one in asked)
     if budget.statistic in ("mean", "total"):
         numbers = _amount(budget, asked)
     else:
         numbers = _share(budget, asked, alpha)
-    unknown = [f"questions_{'in_error' if one == 'error' else one}" for one in ("error", "missing") if counts[one]]
+    unknown = [code for status, code in UNKNOWN.items() if counts[status]]
     reasons = ["threshold"] if numbers.held is False else [*(["not_enough_questions"] if numbers.few else []), *unknown]
     return result(
         label_of(budget), "budget", budget.on_fail, numbers.held, numbers.told, reasons, counts=counts,
@@ -97,6 +114,9 @@ def _judge(
         bound=numbers.bound, threshold=numbers.threshold, method=numbers.method,
         clusters=len({one.cluster for one in asked}), needed=numbers.needed,
     )  # fmt: skip
+
+
+UNKNOWN: dict[Status, str] = {"error": "questions_in_error", "missing": "questions_missing"}
 
 
 class _Numbers(NamedTuple):
@@ -111,17 +131,18 @@ class _Numbers(NamedTuple):
     over: tuple[str, ...] = ()
 
 
-def _share(budget: Budget, asked: Sequence[_Asked], alpha: float) -> _Numbers:
+def _share(budget: Budget, asked: Sequence[Asked], alpha: float) -> _Numbers:
     """A quantile is at most the limit where the share above the limit is at most what the quantile leaves."""
     share = budget.statistic == "share"
-    limit = 0.0 if share else budget.at_most
-    allowed = exactly(budget.at_most) if share else 1 - QUANTILES[budget.statistic]
+    demanded = budget.at_most or 0.0
+    limit = 0.0 if share else demanded
+    allowed = exactly(demanded) if share else 1 - QUANTILES[budget.statistic]
     above, unknown = [_above(one, limit) for one in asked], [_unknown(one, limit) for one in asked]
     surely = sum(above, Fraction(0)) / len(asked)
     at_worst = surely + sum(unknown, Fraction(0)) / len(asked)
     value, shown = float(surely), f"{number(float(surely))} of them failed"
     if not share:
-        found = _quantile(budget, asked)
+        found = seen_quantile(asked, float(QUANTILES[budget.statistic]))
         value = found if found is not None else None  # type: ignore[assignment]
         above_text = f"{number(float(surely))} of them are above {number(limit)}"
         shown = above_text if found is None else f"{budget.statistic} is {number(found)}; {above_text}"
@@ -131,10 +152,11 @@ def _share(budget: Budget, asked: Sequence[_Asked], alpha: float) -> _Numbers:
     if budget.sample:
         held = True if at_worst <= allowed else False if surely > allowed else None
         told = f"{shown}{open_}; at most {number(float(allowed))} of these questions may be."
-        return _Numbers(held, told, value, budget.at_most, "count", over=over)
+        return _Numbers(held, told, value, demanded, "count", over=over)
+    once = all(len(one.figures) == 1 for one in asked)
     lows = np.array([float(one) for one in above])
     highs = np.array([float(one + two) for one, two in zip(above, unknown, strict=True)])
-    ends = ends_of(lows, highs, (0.0, 1.0), alpha, [one.cluster for one in asked], two_valued=True)
+    ends = ends_of(lows, highs, (0.0, 1.0), alpha, [one.cluster for one in asked], two_valued=once)
     most = float(allowed)
     held = True if ends.high <= most + TOLERANCE else False if ends.low > most + TOLERANCE else None
     few = held is None and at_worst <= allowed
@@ -151,35 +173,28 @@ def _share(budget: Budget, asked: Sequence[_Asked], alpha: float) -> _Numbers:
             else ""
         )
     )
-    return _Numbers(held, told, value, budget.at_most, ends.method, ends.high, needed, few, over)
+    return _Numbers(held, told, value, demanded, ends.method, ends.high, needed, few, over)
 
 
-def _above(one: _Asked, limit: float) -> Fraction:
+def _above(one: Asked, limit: float) -> Fraction:
     """The share of a question's repeats that are surely above the limit."""
     found = [f for f in one.figures if f.status != "undefined"]
     much = sum((f.value if f.value is not None else f.least or 0.0) > limit + TOLERANCE for f in found)
     return Fraction(much, len(found))
 
 
-def _unknown(one: _Asked, limit: float) -> Fraction:
+def _unknown(one: Asked, limit: float) -> Fraction:
     found = [f for f in one.figures if f.status != "undefined"]
     much = sum(f.value is None and not (f.least or 0.0) > limit + TOLERANCE for f in found)
     return Fraction(much, len(found))
 
 
-def _quantile(budget: Budget, asked: Sequence[_Asked]) -> float | None:
-    """Over all repeats, times that were given up as censored ones (Kaplan and Meier); None where they hide it."""
-    values = [f.value for one in asked for f in one.figures if f.value is not None]
-    given_up = [f.least for one in asked for f in one.figures if f.least is not None]
-    return quantile(values, given_up, float(QUANTILES[budget.statistic])) if values else None
-
-
-def _amount(budget: Budget, asked: Sequence[_Asked]) -> _Numbers:
+def _amount(budget: Budget, asked: Sequence[Asked]) -> _Numbers:
     """Mean or sum over all repeats of these questions. One that is not known leaves it open, if not over already."""
     figures = [f for one in asked for f in one.figures if f.status != "undefined"]
     known = [f.value for f in figures if f.value is not None]
     least = math.fsum([*known, *(f.least for f in figures if f.least is not None)])
-    limit = budget.at_most
+    limit = budget.at_most or 0.0
     if budget.statistic == "mean":
         least /= len(figures)
     value = (math.fsum(known) / (len(known) if budget.statistic == "mean" else 1)) if known else None

@@ -123,7 +123,7 @@ def read_demands(arms: Arms, asked: Sequence[Question]) -> list[RuleResult]:
     return [
         *read_rules(arms, policy.rules),
         *read_must_hold(arms.store, arms.candidate, policy.must_hold),
-        *read_budgets(arms.candidate, policy.budgets, policy.alpha),
+        *read_budgets(arms.candidate, policy.budgets, policy.alpha, arms.baseline),
         *read_verdicts(policy, asked),
         *read_rules(arms, rules_of(policy.refusal)),
         *read_words(arms.candidate, policy.refusal),

@@ -123,9 +123,14 @@ def figure(measure: Measure, own: sets.Own, alpha: float) -> Figure | NoColumn:
     counts: Counter[Status] = Counter(summarise([one.row for one in rows], *_UNIT).status for _, rows in own)
     if not known.scores and not known.unknown:
         return NoColumn("empty_population", f"{measure} has no decision ({of_counts(counts)})")
-    made = {"selective_risk": _risk, "aurc": _area, "calibration_error": _gap, "retrieval_auroc": _ranks}
-    found = made[measure.name](measure, known, own, alpha)
+    found = bounded(measure, known, own, alpha)
     return found if isinstance(found, NoColumn) else found._replace(counts=dict(counts))
+
+
+def bounded(measure: Measure, known: sets.Known, own: sets.Own, alpha: float) -> Figure | NoColumn:
+    """The figure of decisions that are joined already, without counts; `own` is read where something is not known."""
+    made = {"selective_risk": _risk, "aurc": _area, "calibration_error": _gap, "retrieval_auroc": _ranks}
+    return made[measure.name](measure, known, own, alpha)
 
 
 def _risk(measure: Measure, known: sets.Known, _own: sets.Own, alpha: float) -> Figure | NoColumn:

@@ -64,13 +64,15 @@ class MustHold(Record, frozen=True, kw_only=True):
 
 
 class Budget(Record, frozen=True, kw_only=True):
-    """The most that time, tokens, money or failures may be, over all questions that were asked."""
+    """The most that time, tokens, money or failures may be, or by how much more a time, over all that was asked."""
 
     measure: Name
     """latency, latency(kind=rerank), first_token, context_tokens, tokens(kind=input), cost, calls, error_rate."""
     statistic: Statistic
     """A quantile over questions and repeats; their mean or sum; or, of error_rate, the share that failed."""
-    at_most: NotNegative
+    at_most: NotNegative | None = None
+    margin: NotNegative | None = None
+    """Of a quantile, in place of at_most: not greater than the baseline's by as much as this."""
     class_: CaseClass | None = msgspec.field(name="class", default=None)
     """Absent: all questions."""
     step: Name | None = None
@@ -80,8 +82,10 @@ class Budget(Record, frozen=True, kw_only=True):
     name: Name | None = None
 
     def __post_init__(self) -> None:
+        require((self.at_most is None) != (self.margin is None), "give exactly one of at_most and margin")
+        require(self.margin is None or self.statistic[0] == "p", "a margin is for a quantile: p50, p90, p95 or p99")
         require(self.sample or self.statistic not in ("mean", "total"), "mean and total need sample = true: no bound")
-        require(self.statistic != "share" or self.at_most <= 1, "a share is at most 1")
+        require(self.statistic != "share" or (self.at_most or 0) <= 1, "a share is at most 1")
 
 
 class Need(Record, frozen=True, kw_only=True):

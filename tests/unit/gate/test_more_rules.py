@@ -60,6 +60,15 @@ def test_a_budget_of_these_questions_only(bench: Bench) -> None:
     assert budget(bench, [200.0] * 30).result == "fail"  # type: ignore[attr-defined]
 
 
+def test_repeats_that_happen_to_agree_are_no_reason_for_the_exact_bound(tmp_path: Path) -> None:
+    """A share of two repeats lies between 0 and 1 too: which bound is taken is known before anything is measured."""
+    bench = Bench(tmp_path, 100)
+    arm = bench.arm([row(name, 50.0, "latency", None, repeat=one) for name in bench.ids for one in (0, 1)])
+    arm = arm._replace(subject=msgspec.structs.replace(arm.subject, repeats=2))
+    policy = {"budgets": [{"measure": "latency", "statistic": "p95", "at_most": 100.0}]}
+    assert bench.read(policy, arm)[0].method == "betting"
+
+
 def test_a_timeout_is_not_left_out_of_a_budget(bench: Bench) -> None:
     """One that was given up after 300 ms is above 100 ms; one that failed at once may have been."""
     late = row("q029", "error", "latency", None)

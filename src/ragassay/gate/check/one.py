@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 
 from ragassay.gate.bounds import TOLERANCE, Ends, best_passes_from, clears, ends_of, least_n
-from ragassay.gate.budgets import QUANTILES
 from ragassay.gate.check.model import Finding, Given
 from ragassay.gate.figures import FIGURES, best_case
 from ragassay.gate.grouped import OF_MANY, OF_REPEATS, repeats_of
 from ragassay.gate.judges import is_judged
+from ragassay.gate.quantiles import QUANTILES
 from ragassay.gate.reading import CLASSES, OVER_ALL, Part, classes_of, range_of, two_valued
 from ragassay.measures import Measure
 from ragassay.records.case import Case
@@ -295,6 +295,8 @@ def check_budget(policy: Policy, budget: Budget, given: Given, field: str) -> It
     if any(one.level == "refused" for one in found) or budget.sample:
         return
     own = [one for one in given.cases if Part(budget.class_).has(one)]
-    allowed = budget.at_most if budget.statistic == "share" else float(1 - QUANTILES[budget.statistic])
-    for one in ever_passes(policy.alpha, allowed, (0.0, 1.0), own, "this budget", field, floor=False):
+    allowed = budget.at_most or 0.0 if budget.statistic == "share" else float(1 - QUANTILES[budget.statistic])
+    alpha = policy.alpha if budget.margin is None else policy.alpha / 2
+    once = given.repeats in (None, 1)
+    for one in ever_passes(alpha, allowed, (0.0, 1.0), own, "this budget", field, floor=False, two=once):
         yield Finding(one.level, one.field, one.message, "add questions, or sample = true: about these questions only")
