@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.measures.lists import Bools, Floats, Ints
+from ragassay.measures.trec.layout import alike, eight_digits
 from ragassay.measures.trec.texts import Texts, Words, windows
 
-_NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(rb"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _ALL = (1 << 64) - 1
 
 
@@ -41,6 +42,7 @@ _CARRY = np.array([_ALL] * 9 + [0], np.uint64)
 _POWERS = np.array([float(10**n) for n in range(23)])
 _GREATEST_TOP = 1843
 _EIGHT = np.uint64(8)
+_SIGNS = np.frombuffer(b"-+", np.uint8)
 
 
 class Digits(NamedTuple):
@@ -57,21 +59,33 @@ def parse_decimals(texts: Texts) -> tuple[Floats, Ints]:
 
     Correctly rounded for any length; the common forms (up to 19 digits, exponents of up to 3) without Python floats.
     """
-    start, end, buffer = texts.start, texts.end, texts.buffer
-    first = buffer[start]
-    negative = None
-    if np.any(first < 46):
-        negative, start = first == 45, start + ((first == 45) | (first == 43))
-    bare = Texts(buffer, start, end)
-    values = np.zeros(len(start))
-    left = np.arange(len(start))
-    steps = (_with_exponents, _plain) if len(start) and b"e" in texts.text(0).lower() else (_plain, _with_exponents)
-    for step in steps:
+    values, left = _as_first(texts)
+    if not len(left):
+        return values, left
+    signed = np.isin(texts.buffer[texts.start], _SIGNS)
+    negative = texts.buffer[texts.start] == _SIGNS[0]
+    bare = Texts(texts.buffer, texts.start + signed, texts.end)
+    if signed[0]:
+        values, left = _as_first(bare)
+    exponents_first = len(left) and b"e" in bare.text(int(left[0])).lower()
+    for step in (_with_exponents, _plain) if exponents_first else (_plain, _with_exponents):
         left = step(bare, left, values) if len(left) else left
-    bad = [row for row in left.tolist() if not _one(texts, row, values, negative)]
-    if negative is not None:
-        values = np.where(negative, -values, values)
+    bad = [row for row in left.tolist() if not _one(bare, row, values)]
+    np.negative(values, out=values, where=negative)
     return values, np.array(bad, np.int64)
+
+
+def _as_first(texts: Texts) -> tuple[Floats, Ints]:
+    """The values of the texts that are written as the first is, 0 for the others, and which others there are."""
+    found = alike(texts)
+    if found is None:
+        return np.zeros(len(texts)), np.arange(len(texts))
+    values, sure = _scaled(found.digits, found.power)
+    good = found.good & sure
+    if good.all():
+        return values, np.zeros(0, np.int64)
+    values[~good] = 0
+    return values, np.flatnonzero(~good)
 
 
 def _digits(texts: Texts) -> Digits:
@@ -102,7 +116,7 @@ def _digits(texts: Texts) -> Digits:
         good &= ((joined + _every(0x76)) | joined) & _every(0x80) == 0
         if nth == 1 and count == 3:
             good &= number <= _GREATEST_TOP
-        value = _eight_digits(joined)
+        value = eight_digits(joined)
         number = value if nth + 1 == used else number * np.uint64(100_000_000) + value
     return Digits(number, np.maximum(decimals, 0), good)
 
@@ -130,26 +144,18 @@ def _settle(decimals: Ints, nth: int) -> Ints:
     return np.where(decimals < 0, 9, np.where(within < 0, 8, np.where(within > 7, 9, 7 - within)))
 
 
-def _eight_digits(part: Words) -> Words:
-    """The number of eight digit bytes, the first byte being the most significant digit."""
-    part = ((part * np.uint64(2561)) >> _EIGHT) & np.uint64(0x00FF00FF00FF00FF)
-    part = ((part * np.uint64(6553601)) >> np.uint64(16)) & np.uint64(0x0000FFFF0000FFFF)
-    part *= np.uint64(42949672960001)
-    part >>= np.uint64(32)
-    return part
-
-
 def _scaled(number: Words, power: Ints) -> tuple[Floats, Bools]:
     """number * 10^power, and where that is certainly correctly rounded.
 
     Exact operands (number < 2^53, power of up to 22) need one rounding. Larger numbers are divided in double-double;
     results too close to the middle of two doubles are left to the slow way.
     """
-    sure = np.abs(power) <= 22
     value = number.astype(np.float64)
-    below = _POWERS[np.minimum(np.maximum(-power, 0), 22)]
+    least, most = int(power.min(initial=0)), int(power.max(initial=0))
+    sure = np.abs(power) <= 22 if least < -22 or most > 22 else np.ones(1, bool)
+    below = _POWERS[np.clip(-power, 0, 22) if least < -22 or most > 0 else -power]
     quotient = value / below
-    if np.any(power > 0):
+    if most > 0:
         quotient = np.where(power > 0, value * _POWERS[np.minimum(np.maximum(power, 0), 22)], quotient)
     if number.max(initial=0) >= 1 << 53:
         large = np.flatnonzero(number >= np.uint64(1 << 53))
@@ -256,13 +262,13 @@ def _exponents(texts: Texts, start: Ints, end: Ints) -> tuple[Ints, Bools]:
     return np.where(negative, -power, power).astype(np.int64), good
 
 
-def _one(texts: Texts, row: int, values: Floats, negative: Bools | None) -> bool:
-    """Fill in one row the slow way, without its sign; False if it is not a finite number."""
+def _one(texts: Texts, row: int, values: Floats) -> bool:
+    """Fill in one row the slow way; False if it is not a finite number."""
     text = texts.text(row)
     if not _NUMBER.fullmatch(text):
         return False
     value = float(text)
     if not math.isfinite(value):
         return False
-    values[row] = -value if negative is not None and negative[row] else value
+    values[row] = value
     return True
