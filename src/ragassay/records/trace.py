@@ -173,6 +173,13 @@ class TraceContent(Record, frozen=True, kw_only=True):
             seen.add(step.step_id)
 
 
+class Usage(Record, frozen=True, kw_only=True):
+    """Tokens as the system reported them."""
+
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+
+
 class StepTiming(Record, frozen=True, kw_only=True):
     """Measurements of one step."""
 
@@ -181,6 +188,7 @@ class StepTiming(Record, frozen=True, kw_only=True):
     duration_ms: float | None = None
     calls: Count | None = None
     cache_hits: Count | None = None
+    usage: Usage | None = None
 
 
 class Attempt(Record, frozen=True, kw_only=True):
@@ -190,13 +198,6 @@ class Attempt(Record, frozen=True, kw_only=True):
     failure: Failure | None = None
     waited_ms: float | None = None
     """How long the run waited before this attempt (back-off, Retry-After)."""
-
-
-class Usage(Record, frozen=True, kw_only=True):
-    """Tokens as the system reported them."""
-
-    input_tokens: Count | None = None
-    output_tokens: Count | None = None
 
 
 class Cost(Record, frozen=True, kw_only=True):

@@ -83,7 +83,7 @@ def build(material: Material) -> Scorecard:
         judges=tuple(judges),
         among=tuple(among(material.judges_read, clusters, material.scoring.level)),
         access=seen.access(tuple(one for one in class_of if one in denied)),
-        runtime=tuple(runtime.runtime_rows(material.estimates, seen.late)),
+        runtime=tuple(runtime.runtime_rows(material.estimates, seen.late, seen.used)),
         distributions=tuple(_distributions(seen, columns)),
         population_measures=columns,
         populations=tuple(_populations(material, columns, class_of)),

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
 from ragassay.records.score import CLASS_ORDER, Estimate, Observation
+from ragassay.records.trace import StepTiming, Usage
 from ragassay.report.dimensions import base_name, is_runtime, unit_of
 from ragassay.report.model import Bar, Distribution, RuntimeRow
 
@@ -19,8 +20,15 @@ FEWEST = 2
 """Values below which there is no distribution to draw."""
 
 
-def runtime_rows(estimates: Iterable[Estimate], censored: Mapping[tuple[str, str], int]) -> list[RuntimeRow]:
-    """One row a runtime measure, step and class; `censored` counts cut-short rows by (measure, class)."""
+def runtime_rows(
+    estimates: Iterable[Estimate],
+    censored: Mapping[tuple[str, str], int],
+    used: Mapping[tuple[str, str, str], Spread] | None = None,
+) -> list[RuntimeRow]:
+    """One row a runtime measure, step and class; `censored` counts cut-short rows by (measure, class).
+
+    `used`: what single steps reported of their own calls, by measure, step and class.
+    """
     groups: dict[tuple[str, str, str], list[Estimate]] = {}
     for one in estimates:
         if is_runtime(one.measure) and one.population.slice is None:
@@ -49,6 +57,7 @@ def runtime_rows(estimates: Iterable[Estimate], censored: Mapping[tuple[str, str
                 censored=censored.get((first.measure, class_), 0),
             )
         )
+    rows += [_step_row(*key, spread) for key, spread in (used or {}).items() if any(spread.values)]
     rows.sort(
         key=lambda row: (
             CLASS_ORDER.index(row.class_),
@@ -58,6 +67,26 @@ def runtime_rows(estimates: Iterable[Estimate], censored: Mapping[tuple[str, str
         )
     )
     return rows
+
+
+def used_of(timing: StepTiming) -> dict[str, float | None]:
+    """What a step says of its own calls, by the measure that says it of a whole question; no calls are no tokens."""
+    usage = timing.usage or (Usage(input_tokens=0, output_tokens=0) if timing.calls == 0 else Usage())
+    return {
+        "tokens(kind=input)": usage.input_tokens,
+        "tokens(kind=output)": usage.output_tokens,
+        "calls": timing.calls,
+        "cache_hits": timing.cache_hits,
+    }
+
+
+def _step_row(measure: str, step: str, class_: str, spread: Spread) -> RuntimeRow:
+    total, scored = sum(spread.values), len(spread.values)
+    figures = {"mean": total / scored, "sum": total}
+    return RuntimeRow(
+        measure=measure, class_=class_, step=step, unit=unit_of(measure), figures=figures, at_least={},
+        attempted=scored + spread.without, scored=scored, missing=spread.without, undefined=0, error=0, censored=0,
+    )  # fmt: skip
 
 
 _ORDER = ("p50", "p95", "p99", "mean", "sum")
@@ -88,10 +117,14 @@ class Spread:
 
     def add(self, one: Observation) -> None:
         """Count one row."""
-        if one.status == "value" and one.value is not None:
-            self.values.append(one.value)
-        else:
+        self.count(one.value if one.status == "value" else None)
+
+    def count(self, value: float | None) -> None:
+        """Count one value, or that there is none."""
+        if value is None:
             self.without += 1
+        else:
+            self.values.append(value)
 
 
 def distributions(

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ragassay.records.score import Observation
-from ragassay.records.trace import Item, TraceContent
+from ragassay.records.trace import Item, Measurements, StepTiming, TraceContent
 from ragassay.report import outcomes
 from ragassay.report.model import AccessReview, RepeatView
 from ragassay.report.refusal.collect import Refusing
-from ragassay.report.runtime import Spread
+from ragassay.report.runtime import Spread, used_of
 from ragassay.report.streams import Together
 from ragassay.report.tied import Tying
 from ragassay.score.identities import Reported
@@ -44,6 +44,8 @@ class Seen:
         self.outcomes: dict[tuple[str, tuple[str, ...]], Counter[str]] = {}
         self.spreads: dict[tuple[str, str | None, str], Spread] = {}
         self.timed: dict[tuple[str, str | None, str], Spread] = {}
+        self.used: dict[tuple[str, str, str], Spread] = {}
+        """What steps reported of their own calls, by measure, step and class."""
         self.late: Counter[tuple[str, str]] = Counter()
         """Cut-short rows by (measure, class)."""
         self._access: Counter[str] = Counter()
@@ -59,6 +61,8 @@ class Seen:
         class_ = self._class_of.get(one.key[0])
         if class_ is None:
             return
+        if measured is not None and one.contents:
+            self._use(one.contents[-1], measured, class_)
         group = (class_, self._expect_of[one.key[0]])
         for row in one.observations:
             self.coarse += row.coarse
@@ -69,6 +73,17 @@ class Seen:
             _count(self.timed, row, class_)
             if row.status == "error" and row.bounds is not None:
                 self.late[row.measure, class_] += 1
+
+    def _use(self, content: TraceContent, measured: Measurements, class_: str) -> None:
+        """The sums of one trace for each step, its iterations together; none where one of them did not say."""
+        of = {timing.step_id: timing for timing in measured.steps}
+        sums: dict[tuple[str, str], float | None] = {}
+        for step in content.steps:
+            for measure, value in used_of(of.get(step.step_id) or StepTiming(step_id=step.step_id)).items():
+                before = sums.get((measure, step.name), 0.0)
+                sums[measure, step.name] = None if before is None or value is None else before + value
+        for (measure, name), value in sums.items():
+            self.used.setdefault((measure, name, class_), Spread()).count(value)
 
     def _content(self, content: TraceContent) -> None:
         self.traces += 1

@@ -121,6 +121,8 @@ class StepIn(Record, frozen=True, kw_only=True):
     duration_ms: float | None = None
     calls: Count | None = None
     cache_hits: Count | None = None
+    usage: Usage | None = None
+    """Tokens of this step's own calls."""
 
 
 class Response(Record, frozen=True, kw_only=True):

@@ -179,6 +179,7 @@ class _Builder:
             resolution=found.resolution,
             transform=found.transform,
             sources=found.sources,
+            among=found.among,
             whole_document=found.whole_document,
             passage_id=found.passage_id,
             text_digest=digest,
@@ -268,7 +269,7 @@ def _from_item(resolver: Resolver, item: ContextItem) -> Resolved:
             return _with_text(resolver, item, found)
         elif item.text and (versions := resolver.versions(item.document_id, item.version)):
             near = resolver.by_text(item.text, within=versions)
-            if near.sources:
+            if near.placed:
                 return near
     if item.id is not None:
         for lookup in (resolver.by_passage, resolver.by_document):
@@ -290,7 +291,7 @@ def _at_place(resolver: Resolver, item: ContextItem, span: Span) -> Resolved:
     if not item.text or item.transform not in (None, "slice") or resolver.holds(span, item.text):
         return declared
     near = resolver.by_text(item.text, within=[DocumentRef(document_id=span.document_id, version=span.version)])
-    return near if near.sources else declared._replace(transform="derived")
+    return near if near.placed else declared._replace(transform="derived")
 
 
 def _with_text(resolver: Resolver, item: ContextItem, declared: Resolved) -> Resolved:
@@ -301,7 +302,9 @@ def _with_text(resolver: Resolver, item: ContextItem, declared: Resolved) -> Res
     near = resolver.by_text(item.text, within=documents)
     if declared.passage_id is not None and near.passage_id == declared.passage_id and near.resolution == "exact":
         return declared
-    if near.sources:
+    if declared.passage_id is not None and declared.sources[0] in near.among and near.resolution == "exact":
+        return declared  # its text stands elsewhere too, but the id says where it is from
+    if near.placed:
         return near
     transform = item.transform or "derived"
     return declared._replace(transform=transform, passage_id=None)
@@ -336,9 +339,12 @@ def _reported(response: Response, steps: tuple[Step, ...]) -> Reported:
             duration_ms=given.duration_ms,
             calls=given.calls,
             cache_hits=given.cache_hits,
+            usage=given.usage,
         )
         for step, given in zip(steps, response.steps, strict=False)
-        if any(one is not None for one in (given.started_ms, given.duration_ms, given.calls, given.cache_hits))
+        if any(
+            one is not None for one in (given.started_ms, given.duration_ms, given.calls, given.cache_hits, given.usage)
+        )
     )
     return Reported(
         timings, response.usage, response.cost, response.first_token_ms, response.calls, response.cache_hits

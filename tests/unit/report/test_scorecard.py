@@ -12,7 +12,7 @@ from tests.unit.report import sample
 
 from ragassay.records.policy import Rule
 from ragassay.records.protocol import Policy
-from ragassay.records.trace import Answer
+from ragassay.records.trace import Answer, Usage
 from ragassay.report import build, to_json
 from ragassay.report.dimensions import leading
 from ragassay.report.model import Scorecard
@@ -188,6 +188,36 @@ def test_timeout_is_censored_and_not_left_out(card: Scorecard) -> None:
     cost = next(one for one in card.runtime if one.measure == "cost")
     assert cost.figures == {}
     assert cost.missing == 6
+
+
+def test_tokens_and_calls_of_each_step_stand_beside_those_of_the_question() -> None:
+    made = sample.contents()
+    used = {
+        "bm25": {"calls": 0},
+        "dedup": {"calls": 2, "cache_hits": 1, "usage": Usage(input_tokens=30, output_tokens=4)},
+        "assemble": {},
+    }
+    measured = [
+        msgspec.structs.replace(
+            one, steps=tuple(msgspec.structs.replace(each, **used.get(each.step_id, {})) for each in one.steps)
+        )
+        for one in sample.measurements(made)
+    ]
+    rows = [
+        one
+        for one in build(sample.material(measurements=measured)).runtime
+        if one.step == "dedup" and one.class_ == "answerable"
+    ]
+    count = 5  # of 6 answerable questions; one timed out and has no steps
+    found = {
+        one.measure: (one.figures["mean"], one.figures["sum"], one.missing) for one in rows if "mean" in one.figures
+    }
+    assert found["tokens(kind=input)"] == (30.0, 30.0 * count, 0)
+    assert found["tokens(kind=output)"] == (4.0, 4.0 * count, 0)
+    assert found["calls"] == (2.0, 2.0 * count, 0)
+    assert found["cache_hits"] == (1.0, 1.0 * count, 0)
+    others = [one for one in build(sample.material(measurements=measured)).runtime if one.step == "bm25"]
+    assert not [one for one in others if one.measure in found], "no calls, no tokens: no row"
 
 
 def test_slices_have_their_own_denominators(card: Scorecard) -> None:

@@ -158,7 +158,8 @@ class ChatSystem:
             return failed_at(made, generate, replace(reply, detail=str(cause), latency_ms=latency_ms), failure)
         kept = [msgspec.to_builtins(entries[place]) for place in assembled.kept]
         value = {**reply.value, "contexts": kept, "answer": answer, "calls": len(reply.attempts)}
-        value["steps"] = [*made[:-1], {**generate, "decisions": decisions}]
+        used = {"usage": reply.value["usage"]} if "usage" in reply.value else {}
+        value["steps"] = [*made[:-1], {**generate, **used, "decisions": decisions}]
         value["first_token_ms"] = _later(reply.value.get("first_token_ms"), retrieved_ms)
         return replace(reply, value=value, latency_ms=latency_ms)
 

@@ -117,8 +117,7 @@ class Rounds:
                 {"action": "read", "item_id": one, "reason": "shown to the model"} for one, _ in items
             ]
             message = {"role": "user", "content": prompt.render(query, lines)}
-            reply = await self.at.ask_model(FOLLOW, self.at.system.follower, [message])
-            step["calls"] = len(reply.attempts)
+            reply = await self.at.ask_model(step, self.at.system.follower, [message])
             text = str(reply.value["answer"]["text"])
             if prompt.stops(text):
                 return self._decided(step, None, "the model says that it is enough")

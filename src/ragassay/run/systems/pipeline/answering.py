@@ -57,25 +57,25 @@ class Answering(Retrieving):
         assert system.rewrite_prompt is not None
         with self.log.step("rewrite", "rewrite") as step:
             prompt = system.rewrite_prompt.render(request.query, history)
-            reply = await self.ask_model("rewrite", system.rewriter, [{"role": "user", "content": prompt}])
+            reply = await self.ask_model(step, system.rewriter, [{"role": "user", "content": prompt}])
             written = query_of(reply.value["answer"]["text"])
             reason = "written by the model" if written else "the model wrote nothing: the question itself is searched"
             step |= {
                 "query_text": written or request.query,
                 "decisions": [{"action": "rewrite", "reason": reason}],
-                "calls": len(reply.attempts),
             }
         return written or request.query
 
-    async def ask_model(self, step: str, model: Any, messages: list[dict[str, str]]) -> Reply:
-        """The reply of a model, counted; CallFailedError if there is none."""
-        self.log.may_call(step)
+    async def ask_model(self, step: Entry, model: Any, messages: list[dict[str, str]]) -> Reply:
+        """The reply of a model, its calls and tokens counted at its step; CallFailedError if there is none."""
+        name = step["name"]
+        self.log.may_call(name)
         started_s = self.system.clock.steady_s()
         reply: Reply = await model.ask(self.request, messages)
         self.log.called(reply, started_s)
         if reply.failure is not None:
-            raise CallFailedError(step, reply)
-        self.log.counted(reply.value.get("usage"))
+            raise CallFailedError(name, reply)
+        step |= {"calls": len(reply.attempts), **self.log.counted(reply.value.get("usage"))}
         return reply
 
     def assemble(self, hits: list[Hit]) -> Kept:
@@ -126,8 +126,7 @@ class Answering(Retrieving):
         messages = [{"role": "system", "content": declared.system_prompt}] if declared.system_prompt else []
         messages += [{"role": one.role, "content": one.text} for one in history]
         before_ms = system.clock.since_ms(self.log.began_s) - self.log.waited_ms
-        reply = await self.ask_model("generate", system.model, [*messages, {"role": "user", "content": prompt}])
-        step["calls"] = len(reply.attempts)
+        reply = await self.ask_model(step, system.model, [*messages, {"role": "user", "content": prompt}])
         shown = [str(one["text"]) for one in kept.assembled.items]
         shown += shown_beside_labels(system.prompt, declared.system_prompt, history, self.request)
         try:

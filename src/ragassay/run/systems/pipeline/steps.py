@@ -112,15 +112,16 @@ class StepLog:
         """Keep requests that a part sent by itself and does not tell apart: equal shares of the time that they took."""
         self.attempts += [Attempt(duration_ms=round(took_ms / calls, 3)) for _ in range(calls)]
 
-    def counted(self, usage: Any) -> None:
-        """Add the tokens that a model reported for one call."""
+    def counted(self, usage: Any) -> Entry:
+        """Add the tokens that a model reported for one call, and give them for its step; nothing if it did not."""
         self.asked_models += 1
         found = usage or {}
         if found.get("input_tokens") is None or found.get("output_tokens") is None:
             self.unreported = True
-            return
+            return {}
         self.input_tokens += found["input_tokens"]
         self.output_tokens += found["output_tokens"]
+        return {"usage": {key: found[key] for key in ("input_tokens", "output_tokens")}}
 
     def usage(self) -> dict[str, int] | None:
         """The tokens of all calls of models, if each reported them."""

@@ -16,7 +16,7 @@ from ragassay.claims.forms import CitationForm, Mark
 from ragassay.corpus import Resolver, chunk
 from ragassay.errors import UsageError
 from ragassay.records.case import Turn
-from ragassay.records.trace import Failure, TraceContent
+from ragassay.records.trace import Failure, TraceContent, Usage
 from ragassay.run import execute
 from ragassay.run.account import Account, account_of
 from ragassay.run.contract import Reply, Request
@@ -153,6 +153,10 @@ def test_a_model_writes_the_query(serve: Serve) -> None:
     assert [step(reply, name)["calls"] for name in ("rewrite", "lexical", "generate")] == [1, 0, 1]
     assert (reply.value["calls"], len(reply.attempts)) == (2, 2)
     assert reply.value["usage"] == {"input_tokens": 40, "output_tokens": 6}
+    request = Request(query_id="q", query="And snow?", as_of=AS_OF, top_k=5)  # type: ignore[arg-type]
+    timings = normalise(reply.value, request, Resolver(DOCUMENTS, PASSAGES)).reported.steps
+    used = {one.step_id: one.usage for one in timings if one.usage is not None}
+    assert used == dict.fromkeys(("rewrite", "generate"), Usage(input_tokens=20, output_tokens=3))
     assert (system.identity.retriever.value or "").startswith("by small, with a history, all turns, prompt sha256:")
     alone = ask(system, "Why snow?")
     assert "rewrite" not in [one["name"] for one in alone.value["steps"]], "without a history there is nothing to do"
