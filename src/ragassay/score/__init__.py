@@ -7,7 +7,6 @@ from ragassay.score.labels import Labels
 from ragassay.score.named import InForce, in_force, is_superseded
 from ragassay.score.observe import observe
 from ragassay.score.rows import Holding, Scores
-from ragassay.score.survival import survival
 from ragassay.score.table import again, load_world, table
 from ragassay.score.world import World
 
@@ -25,6 +24,5 @@ __all__ = [
     "is_superseded",
     "load_world",
     "observe",
-    "survival",
     "table",
 ]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from ragassay.records.canonical import canonical_bytes
 from ragassay.records.case import Case
 from ragassay.records.protocol import Scoring
 from ragassay.records.score import CLASS_ORDER, Estimate, Observation, Population
 from ragassay.score.aggregate import QUANTILES, Base, Group, Told, told_of
 from ragassay.score.derived import OVERLAP, derived
 from ragassay.score.fill import LIMITED
+from ragassay.score.pile import Columns, Pile
 from ragassay.score.summary import summarise
 
 BOTH = frozenset(
@@ -34,38 +36,56 @@ def estimate(observations: Iterable[Observation], cases: Sequence[Case], scoring
     cases of the population, also those without a row. `reasons` counts rows. Bounds, given where anything is not
     known, are of the mean if each unknown repeat were at its least or greatest. The order of the rows does not matter.
     """
-    rows: dict[tuple[str, str], list[Observation]] = defaultdict(list)
-    members: dict[str, set[str]] = defaultdict(set)
-    for row in observations:
+    with Pile() as pile:
+        counted = Counted(pile)
+        for row in observations:
+            counted.add(row, canonical_bytes(row))
+        return counted.estimates(cases, scoring)
+
+
+class Counted:
+    """The rows that estimates are made of, taken one by one and put aside by measure and step."""
+
+    def __init__(self, pile: Pile) -> None:
+        self._rows = Columns(pile)
+        self._members: dict[str, set[str]] = defaultdict(set)
+
+    def add(self, row: Observation, line: bytes) -> None:
+        """One row, and its canonical bytes."""
         name = row.measure.partition("(")[0].partition("@")[0]
         if row.target is None or name in COUNTED or name == OVERLAP:
-            rows[row.measure, row.step or ""].append(row)
+            self._rows.add(row.measure, row.step or "", line)
         if name in LIMITED:
-            members[row.measure].add(row.query_id)
-    populations, across = _populations(cases), _across(cases)
-    made: list[Estimate] = list(derived(rows, populations, across, scoring))
-    for (measure, step), own_rows in rows.items():
-        by_case: dict[str, list[Observation]] = defaultdict(list)
-        for row in own_rows:
-            by_case[row.query_id].append(row)
-        told = told_of(measure, step or None, scoring)
-        if told.name == OVERLAP or (told.declared is not None and told.declared.aggregation == "set"):
-            continue
-        low, high = told.within or (0.0, None)
-        summaries = {
-            case.query_id: summarise(sorted(by_case.get(case.query_id, ()), key=lambda row: row.repeat), low, high)
-            for case in cases
-            if measure not in members or case.query_id in members[measure]
-        }
-        for population, own in (across if told.name in ACROSS else populations).items():
-            group = [(case, summaries[case.query_id]) for case in own if case.query_id in summaries]
-            if group:
-                made.extend(_aggregates(told, population, group))
-    made.sort(key=_order)
-    return made
+            self._members[row.measure].add(row.query_id)
+
+    def estimates(self, cases: Sequence[Case], scoring: Scoring) -> list[Estimate]:
+        """As `estimate` says, of all rows that were added."""
+        rows, members = self._rows, self._members
+        populations, across = populations_of(cases), across_of(cases)
+        made: list[Estimate] = list(derived(rows, populations, across, scoring))
+        for measure, step in rows:
+            told = told_of(measure, step or None, scoring)
+            if told.name == OVERLAP or (told.declared is not None and told.declared.aggregation == "set"):
+                continue
+            by_case: dict[str, list[Observation]] = defaultdict(list)
+            for row in rows[measure, step]:
+                by_case[row.query_id].append(row)
+            low, high = told.within or (0.0, None)
+            summaries = {
+                case.query_id: summarise(sorted(by_case.pop(case.query_id, ()), key=lambda row: row.repeat), low, high)
+                for case in cases
+                if measure not in members or case.query_id in members[measure]
+            }
+            for population, own in (across if told.name in ACROSS else populations).items():
+                group = [(case, summaries[case.query_id]) for case in own if case.query_id in summaries]
+                if group:
+                    made.extend(_aggregates(told, population, group))
+        made.sort(key=_order)
+        return made
 
 
-def _populations(cases: Sequence[Case]) -> dict[Population, list[Case]]:
+def populations_of(cases: Sequence[Case]) -> dict[Population, list[Case]]:
+    """The questions of each class, and of each of its slices, by id."""
     found: dict[Population, list[Case]] = {}
     for case in sorted(cases, key=lambda one: one.query_id):
         for name in (None, *case.slice):
@@ -73,7 +93,7 @@ def _populations(cases: Sequence[Case]) -> dict[Population, list[Case]]:
     return found
 
 
-def _across(cases: Sequence[Case]) -> dict[Population, list[Case]]:
+def across_of(cases: Sequence[Case]) -> dict[Population, list[Case]]:
     """All questions, and all of each slice, as one population that compares answerable with unanswerable ones."""
     found: dict[Population, list[Case]] = {}
     for case in sorted(cases, key=lambda one: one.query_id):

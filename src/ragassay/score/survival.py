@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ragassay.records.case import Case
@@ -11,81 +11,89 @@ from ragassay.records.score import CLASS_ORDER, FactFate, Population, SurvivalRo
 from ragassay.score.rows import Holding
 from ragassay.traces import CONTEXT
 
-Fact = tuple[str, int, str]
-
 
 @dataclass(slots=True)
 class _Count:
-    states: Counter[str] = field(default_factory=Counter)
-    lost: Counter[str] = field(default_factory=Counter)
-    joint: Counter[str] = field(default_factory=Counter)
+    """Of one population."""
+
+    facts: int = 0
+    failed: int = 0
+    """Facts of questions without a trace to measure; no step tells whether it held them."""
     inferred: int = 0
+    states: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    """Step -> held, not_held, unknown."""
+    lost: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    joint: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
 
-def survival(
-    fates: Iterable[FactFate],
-    holdings: Iterable[Holding],
-    cases: Sequence[Case],
-    failed: Iterable[tuple[str, int]] = (),
-) -> list[SurvivalRow]:
-    """One row a population (class, and class and slice) and step name, over the required facts of all repeats.
+class Survival:
+    """The table in the making, question by question."""
 
-    `facts` = held + not_held + unknown + absent at every step. Facts of `failed` traces are unknown everywhere. A fact
-    lost at several steps at once counts at each, and `joint` says with which others.
-    """
-    needed = [one for one in fates if one.required]
-    held: dict[tuple[Fact, str], str] = {}
-    kinds: dict[str, str] = {}
-    order: dict[str, int] = {}
-    for one in holdings:
-        held[(one.query_id, one.repeat, one.fact_id), one.step] = one.state
-        kinds[one.step] = min(kinds.get(one.step, one.kind), one.kind)
-        order[one.step] = max(order.get(one.step, 0), one.order)
-    steps = sorted(order, key=lambda name: (name == CONTEXT, order[name], name))
-    lost_to = set(failed)
-    populations = {case.query_id: _populations(case) for case in cases}
-    counts: dict[Population, dict[str, _Count]] = {}
-    for fate in needed:
-        key = (fate.query_id, fate.repeat, fate.fact_id)
-        for population in populations.get(fate.query_id, ()):
-            table = counts.setdefault(population, {step: _Count() for step in steps})
-            for step, count in table.items():
-                state = "unknown" if key[:2] in lost_to else held.get((key, step), "absent")
-                _add(count, state, fate, step)
-    return [
-        _row(population, step, kinds[step], place, count)
-        for population, table in sorted(
-            counts.items(), key=lambda one: (CLASS_ORDER.index(one[0].class_), one[0].slice or "")
-        )
-        for place, (step, count) in enumerate(table.items())
-    ]
+    def __init__(self, cases: Iterable[Case]) -> None:
+        self._populations = {case.query_id: _populations(case) for case in cases}
+        self._kinds: dict[str, str] = {}
+        self._order: dict[str, int] = {}
+        self._counts: dict[Population, _Count] = {}
+
+    def add(self, fates: Iterable[FactFate], holdings: Iterable[Holding], *, failed: bool) -> None:
+        """The fates and holdings of one question and repeat; `failed`: there is no trace that could be measured."""
+        held: dict[str, dict[str, str]] = defaultdict(dict)
+        for one in holdings:
+            held[one.fact_id][one.step] = one.state
+            self._kinds[one.step] = min(self._kinds.get(one.step, one.kind), one.kind)
+            self._order[one.step] = max(self._order.get(one.step, 0), one.order)
+        for fate in fates:
+            if fate.required:
+                for population in self._populations.get(fate.query_id, ()):
+                    count = self._counts.setdefault(population, _Count())
+                    _add(count, fate, {} if failed else held[fate.fact_id], failed)
+
+    def rows(self) -> list[SurvivalRow]:
+        """One row a population (class, and class and slice) and step name, over the required facts of all repeats.
+
+        `facts` = held + not_held + unknown + absent at every step. Facts of failed traces are unknown everywhere. A
+        fact lost at several steps at once counts at each, and `joint` says with which others.
+        """
+        steps = sorted(self._order, key=lambda name: (name == CONTEXT, self._order[name], name))
+        return [
+            _row(population, step, self._kinds[step], place, count)
+            for population, count in sorted(
+                self._counts.items(), key=lambda one: (CLASS_ORDER.index(one[0].class_), one[0].slice or "")
+            )
+            for place, step in enumerate(steps)
+        ]
 
 
 def _populations(case: Case) -> list[Population]:
     return [Population(class_=case.class_ or "answerable", slice=name) for name in (None, *case.slice)]
 
 
-def _add(count: _Count, state: str, fate: FactFate, step: str) -> None:
-    count.states[state] += 1
+def _add(count: _Count, fate: FactFate, held: dict[str, str], failed: bool) -> None:
+    count.facts += 1
+    count.failed += failed
     count.inferred += fate.inferred
-    if step in fate.steps and fate.fate in ("lost_whole", "lost_in_parts"):
-        count.lost[fate.fate] += 1
-        count.joint.update(other for other in fate.steps if other != step)
+    for step, state in held.items():
+        count.states[step][state] += 1
+    if fate.fate in ("lost_whole", "lost_in_parts"):
+        for step in fate.steps:
+            count.lost[step][fate.fate] += 1
+            count.joint[step].update(other for other in fate.steps if other != step)
 
 
 def _row(population: Population, step: str, kind: str, order: int, count: _Count) -> SurvivalRow:
+    states, lost = count.states[step], count.lost[step]
     return SurvivalRow(
         population=population,
         step=step,
         kind=kind,
         order=order,
-        facts=count.states.total(),
-        held=count.states["held"],
-        not_held=count.states["not_held"],
-        unknown=count.states["unknown"],
-        absent=count.states["absent"],
-        lost_whole=count.lost["lost_whole"],
-        lost_in_parts=count.lost["lost_in_parts"],
-        joint=dict(sorted(count.joint.items())),
+        facts=count.facts,
+        held=states["held"],
+        not_held=states["not_held"],
+        unknown=states["unknown"] + count.failed,
+        absent=count.facts - count.failed - states.total(),
+        lost_whole=lost["lost_whole"],
+        lost_in_parts=lost["lost_in_parts"],
+        joint=dict(sorted(count.joint[step].items())),
         inferred=count.inferred or None,
     )

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain
 
 import msgspec
 
-from ragassay import benchmark as benchmark_room
 from ragassay import corpus as corpus_room
 from ragassay.errors import IntegrityError, UsageError
 from ragassay.measures import version_of
@@ -19,15 +17,14 @@ from ragassay.records.canonical import digest_of
 from ragassay.records.case import Benchmark, Case
 from ragassay.records.document import Corpus, Segmentation
 from ragassay.records.protocol import Protocol, Run, Scoring, Subject
-from ragassay.records.score import Estimate, Observation, ScoreTable
+from ragassay.records.score import Estimate, ScoreTable
 from ragassay.records.trace import Measurements, Trace, TraceContent
 from ragassay.score.answer import RUNTIME_MEASURES
-from ragassay.score.estimates import estimate
-from ragassay.score.fill import complete
+from ragassay.score.cases import Cases
+from ragassay.score.kept import Kept
 from ragassay.score.observe import measures_of, observe
-from ragassay.score.rows import Scores
-from ragassay.score.survival import survival
-from ragassay.score.verdicts import Verdicts, judges_of, read
+from ragassay.score.pile import Pile
+from ragassay.score.verdicts import judges_of, read
 from ragassay.score.world import World
 from ragassay.store import Store
 
@@ -87,14 +84,17 @@ def _table(
     protocol = store.get_record(Protocol, run.protocol)
     subject = store.get_record(Subject, run.subject)
     benchmark = store.get_record(Benchmark, protocol.objects["benchmark"])
-    cases = benchmark_room.load(store, benchmark)
     world = load_world(store, run, protocol, subject, benchmark)
     verdicts = read(store, run, scoring, judges_of(scoring, measures_of(scoring, world.rel)), judged)
-    observed = _observed(_traces(store, run), cases, world, scoring, verdicts)
-    scores = complete(observed, cases, subject.repeats, world, scoring, run.stopped)
-    read_sets = {name: judged[name] for name in sorted(verdicts)}
     known = {name: calibrations[name] for name in sorted(verdicts) if name in calibrations}
-    return _write(store, run, scoring, Digest(scoring_digest), cases, scores, read_sets, known)
+    with Pile() as lines, Pile() as columns:
+        cases = Cases(store, benchmark, lines)
+        kept = Kept(lines, columns, cases, subject.repeats)
+        for trace in _traces(store, run):
+            kept.add(observe(_case(cases, trace), trace, world, scoring, verdicts))
+        kept.close(world, scoring, run.stopped)
+        read_sets = {name: judged[name] for name in sorted(verdicts)}
+        return _write(store, run, scoring, Digest(scoring_digest), cases.brief, kept, read_sets, known)
 
 
 def _check_versions(scoring: Scoring) -> None:
@@ -129,31 +129,34 @@ def load_world(store: Store, run: Run, protocol: Protocol, subject: Subject, ben
 
 def _traces(store: Store, run: Run) -> Iterator[Trace]:
     """One trace at a time: all of them together are much larger than their scores."""
-    measured = {(one.query_id, one.repeat): one for one in store.get_lines(Measurements, run.measurements)}
+    measured = _Measured(store.get_lines(Measurements, run.measurements))
     for content in store.get_lines(TraceContent, run.contents):
+        yield Trace(content=content, measurements=measured.of(content))
+
+
+class _Measured:
+    """Measurements by question; they come in the order of the traces, and any that do not are kept until wanted."""
+
+    def __init__(self, every: Iterator[Measurements]) -> None:
+        self._every = every
+        self._early: dict[tuple[str, int], Measurements] = {}
+
+    def of(self, content: TraceContent) -> Measurements:
+        """Those of one trace; without any, all of them unknown."""
         key = (content.query_id, content.repeat)
-        measurements = measured.pop(key, None) or Measurements(query_id=content.query_id, repeat=content.repeat)
-        yield Trace(content=content, measurements=measurements)
+        while key not in self._early and (one := next(self._every, None)) is not None:
+            self._early[one.query_id, one.repeat] = one
+        return self._early.pop(key, None) or Measurements(query_id=content.query_id, repeat=content.repeat)
 
 
-def _observed(
-    traces: Iterable[Trace],
-    cases: Sequence[Case],
-    world: World,
-    scoring: Scoring,
-    verdicts: Mapping[str, Verdicts],
-) -> list[Scores]:
-    by_id = {case.query_id: case for case in cases}
-    made = []
-    for trace in traces:
-        case = by_id.get(trace.content.query_id)
-        if case is None:
-            raise IntegrityError(
-                f"the run has a trace of question {trace.content.query_id!r}, which its benchmark does not have",
-                hint="run and benchmark do not belong together; run `ragassay store check`",
-            )
-        made.append(observe(case, trace, world, scoring, verdicts))
-    return made
+def _case(cases: Cases, trace: Trace) -> Case:
+    case = cases.whole(trace.content.query_id)
+    if case is None:
+        raise IntegrityError(
+            f"the run has a trace of question {trace.content.query_id!r}, which its benchmark does not have",
+            hint="run and benchmark do not belong together; run `ragassay store check`",
+        )
+    return case
 
 
 def _write(
@@ -162,31 +165,24 @@ def _write(
     scoring: Scoring,
     scoring_digest: Digest,
     cases: Sequence[Case],
-    scores: Sequence[Scores],
+    kept: Kept,
     judged: dict[str, Digest],
     calibrations: dict[str, Digest],
 ) -> tuple[ScoreTable, Digest]:
-    scores = sorted(scores, key=lambda one: (one.query_id, one.repeat))
-    observations = [row for one in scores for row in sorted(one.observations, key=_key)]
-    runtime = [row for one in scores for row in sorted(one.runtime, key=_key)]
-    fates = sorted((fate for one in scores for fate in one.fates), key=lambda one: (one.query_id, one.repeat))
-    estimates = estimate(chain(observations, runtime), cases, scoring)
-    failed = [(one.query_id, one.repeat) for one in scores if one.failure]
-    rows = survival(fates, [each for one in scores for each in one.holdings], cases, failed)
     blobs = {
-        "observations": store.put_lines(observations),
-        "estimates": store.put_lines(estimates),
-        "fates": store.put_lines(fates),
-        "survival": store.put_lines(rows),
+        "observations": store.put_lines(kept.observations()),
+        "estimates": store.put_lines(kept.estimates(cases, scoring)),
+        "fates": store.put_lines(kept.fates()),
+        "survival": store.put_lines(kept.survival()),
     }
     if judged:
-        blobs["failures"] = store.put_lines([row for one in scores for row in one.failures])
+        blobs["failures"] = store.put_lines(kept.failures())
     made = ScoreTable(
         run=run.identity(),
         run_record=digest_of(run),
         scoring=scoring_digest,
         content=_content(store, blobs),
-        runtime=store.put_lines(runtime),
+        runtime=store.put_lines(kept.runtime()),
         questions=len(cases),
         observations=blobs["observations"],
         estimates=blobs["estimates"],
@@ -197,11 +193,6 @@ def _write(
         calibrations=calibrations,
     )
     return made, store.put_record(made)
-
-
-def _key(row: Observation) -> tuple[str, str, str]:
-    """The order of the rows of one question and repeat."""
-    return (row.step or "", row.measure, row.target or "")
 
 
 def _content(store: Store, blobs: dict[str, Digest]) -> Digest:

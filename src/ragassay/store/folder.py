@@ -99,8 +99,8 @@ class Store:
         """A record by digest (IntegrityError if missing or damaged, RecordError if it is of another kind)."""
         return parse(kind, self.get(digest), file=digest)
 
-    def put_lines(self, records: Iterable[Record | dict[str, Any]]) -> Digest:
-        """Store records or plain objects as canonical JSON lines (zstd), in the order given."""
+    def put_lines(self, records: Iterable[Record | dict[str, Any] | bytes]) -> Digest:
+        """Store records or plain objects as canonical JSON lines (zstd), in the order given; bytes are such a line."""
         return self._blobs.put_stream(lines.pack(records))
 
     @overload

@@ -19,11 +19,11 @@ _CHUNK = 256 * 1024
 _WINDOW = 2**27
 
 
-def pack(records: Iterable[Record | dict[str, Any]]) -> Iterator[bytes]:
-    """Pieces of one zstd frame with one canonical JSON line a record."""
+def pack(records: Iterable[Record | dict[str, Any] | bytes]) -> Iterator[bytes]:
+    """Pieces of one zstd frame with one canonical JSON line a record; bytes are such a line already."""
     compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=False, threads=0).compressobj()
     for record in records:
-        line = canonical_bytes(record)
+        line = record if isinstance(record, bytes) else canonical_bytes(record)
         if len(line) > MAX_BYTES:
             raise RecordError(
                 f"a record of {len(line)} bytes; the most is {MAX_BYTES}", hint="store its text as a blob"

@@ -59,7 +59,7 @@ class Unwritten(Store):
         self._made[digest] = data
         return digest
 
-    def put_lines(self, records: Iterable[Record | dict[str, Any]]) -> Digest:
+    def put_lines(self, records: Iterable[Record | dict[str, Any] | bytes]) -> Digest:
         """Keep lines in memory, packed as they would be stored."""
         return self.put(b"".join(lines.pack(records)))
 
