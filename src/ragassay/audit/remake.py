@@ -9,7 +9,7 @@ from ragassay.audit.alike import Difference, difference, lines_difference
 from ragassay.audit.responses import read_again
 from ragassay.compare.pair import pair
 from ragassay.compare.weak import MARGIN
-from ragassay.errors import RagassayError
+from ragassay.errors import RagassayError, UsageError
 from ragassay.gate.decide import decided
 from ragassay.records.base import Digest, Record
 from ragassay.records.canonical import digest_of
@@ -18,7 +18,6 @@ from ragassay.records.decision import Decision
 from ragassay.records.protocol import Run
 from ragassay.records.score import ScoreTable
 from ragassay.records.text import many
-from ragassay.run.world import load_world
 from ragassay.score.table import again as score_again
 from ragassay.seal.verify import verify_run
 from ragassay.store import Store
@@ -125,7 +124,10 @@ def named(store: Store, kind: type[T], *prefixes: str) -> dict[Digest, T]:
 
 
 def _responses(store: Store, digest: Digest, run: Run) -> Check:
-    found = read_again(store, run, load_world(store, run.protocol))
+    try:
+        found = read_again(store, run)
+    except UsageError as cause:
+        return Check("responses", digest, "differs", f"cannot be made again: {cause.message}")
     left = "; ".join(f"{count:,} not: {reason}" for reason, count in found.left.items())
     if found.first is not None:
         key, first = found.first

@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
+from ragassay import corpus as corpus_room
 from ragassay.audit.alike import Difference, difference
+from ragassay.corpus import Resolver
 from ragassay.errors import AbsentError, RecordError
 from ragassay.records.canonical import digest_of, load_json
-from ragassay.records.protocol import Run, SystemIdentity
+from ragassay.records.case import Benchmark, Case
+from ragassay.records.document import Corpus, Passage, Segmentation
+from ragassay.records.protocol import Protocol, Run, Subject, SystemIdentity
 from ragassay.records.trace import Measurements, TraceContent
 from ragassay.run.contract import Request
 from ragassay.run.mapping import ABSENT, apply
 from ragassay.run.normalise import normalise
 from ragassay.run.reading import InvalidResponseError, plain_value
-from ragassay.run.world import World
+from ragassay.run.world import resolver_of
 from ragassay.store import Store
 
 AS_IN_CONTRACT = "as in the contract"
@@ -35,20 +40,21 @@ class Responses(NamedTuple):
     """Reason -> how many."""
 
 
-def read_again(store: Store, run: Run, world: World) -> Responses:
+def read_again(store: Store, run: Run) -> Responses:
     """Each kept response to a trace, by the mapping that was sealed, compared with the trace that was kept.
 
-    Redaction ran before the bytes were stored; what it replaced is replaced in both.
+    Redaction ran before the bytes were stored; what it replaced is replaced in both. UsageError where this version does
+    not have the rule of resolution that was sealed.
     """
-    reader = reader_of(world.subject.system)
+    reading = _Reading(store, run)
     made, left, first = 0, Counter[str](), None
     for content, measured in _both(store, run):
-        reason = _reason(content, measured, reader)
+        reason = reading.reason(content, measured)
         if reason is not None:
             left[reason] += 1
             continue
         try:
-            found = _difference(store, content, measured, world, reader)
+            found = reading.difference(content, measured)
         except AbsentError:
             left[GONE] += 1
             continue
@@ -63,29 +69,52 @@ def _both(store: Store, run: Run) -> Iterator[tuple[TraceContent, Measurements]]
     return zip(contents, store.get_lines(Measurements, run.measurements), strict=True)
 
 
-def _reason(content: TraceContent, measured: Measurements, reader: Callable[[bytes], Any] | None) -> str | None:
-    if content.failure is not None:
-        return FAILED
-    if measured.raw is None:
-        return NO_RAW
-    return NOT_READ if reader is None else None
+class _Reading:
+    """What a trace is made of besides its response; loaded when the first response is there to be read."""
 
+    def __init__(self, store: Store, run: Run) -> None:
+        self._store = store
+        self._protocol = store.get_record(Protocol, run.protocol)
+        self._subject = store.get_record(Subject, run.subject)
+        self._reader = reader_of(self._subject.system)
 
-def _difference(
-    store: Store, content: TraceContent, measured: Measurements, world: World, reader: Callable[[bytes], Any] | None
-) -> Difference | None:
-    if reader is None or measured.raw is None:
-        return None
-    case = world.cases[content.query_id]
-    request = Request(
-        query_id=case.query_id, query=case.query, as_of=content.as_of, top_k=world.subject.top_k, seed=content.seed
-    )
-    try:
-        value = plain_value(reader(store.get(measured.raw)))
-    except (ValueError, RecursionError, RecordError, InvalidResponseError) as cause:
-        return Difference("raw", "a response", f"bytes that are none: {cause}")
-    again = normalise(value, request, world.resolver, repeat=content.repeat, redaction=content.redaction).content
-    return None if digest_of(again) == digest_of(content) else difference(content, again)
+    @cached_property
+    def _queries(self) -> dict[str, str]:
+        benchmark = self._store.get_record(Benchmark, self._protocol.objects["benchmark"])
+        return {one.query_id: one.query for one in self._store.get_lines(Case, benchmark.blob)}
+
+    @cached_property
+    def _resolver(self) -> Resolver:
+        objects = self._protocol.objects
+        documents = corpus_room.load(self._store, self._store.get_record(Corpus, objects["corpus"]))
+        passages: list[Passage] = []
+        if "segmentation" in objects:
+            cut = self._store.get_record(Segmentation, objects["segmentation"])
+            passages = corpus_room.load_passages(self._store, cut)
+        return resolver_of(self._subject, documents, passages)
+
+    def reason(self, content: TraceContent, measured: Measurements) -> str | None:
+        """Why there is nothing to be read."""
+        if content.failure is not None:
+            return FAILED
+        if measured.raw is None:
+            return NO_RAW
+        return NOT_READ if self._reader is None else None
+
+    def difference(self, content: TraceContent, measured: Measurements) -> Difference | None:
+        """Where a trace says something else than its response; AbsentError for one that was taken away."""
+        if self._reader is None or measured.raw is None:
+            return None
+        request = Request(
+            query_id=content.query_id, query=self._queries[content.query_id], as_of=content.as_of,
+            top_k=self._subject.top_k, seed=content.seed,
+        )  # fmt: skip
+        try:
+            value = plain_value(self._reader(self._store.get(measured.raw)))
+        except (ValueError, RecursionError, RecordError, InvalidResponseError) as cause:
+            return Difference("raw", "a response", f"bytes that are none: {cause}")
+        again = normalise(value, request, self._resolver, repeat=content.repeat, redaction=content.redaction).content
+        return None if digest_of(again) == digest_of(content) else difference(content, again)
 
 
 def reader_of(system: SystemIdentity) -> Callable[[bytes], Any] | None:

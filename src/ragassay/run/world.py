@@ -100,9 +100,6 @@ def load_world(store: Store, protocol_digest: Digest) -> World:
     if "segmentation" in protocol.objects:
         passages = corpus_room.load_passages(store, store.get_record(Segmentation, protocol.objects["segmentation"]))
     cases = benchmark_room.load(store, store.get_record(Benchmark, protocol.objects["benchmark"]))
-    resolver = Resolver(documents, passages, as_of=subject.as_of, floor=floor_of(subject.resolution))
-    if subject.resolution is not None:
-        resolver.prepare()
     return World(
         protocol,
         protocol_digest,
@@ -110,9 +107,17 @@ def load_world(store: Store, protocol_digest: Digest) -> World:
         {one.query_id: one for one in cases},
         documents,
         passages,
-        resolver,
+        resolver_of(subject, documents, passages),
         conversations(cases) if subject.history == "live" else {},
     )
+
+
+def resolver_of(subject: Subject, documents: list[Document], passages: list[Passage]) -> Resolver:
+    """Who resolves items to places, by the rule that was sealed."""
+    resolver = Resolver(documents, passages, as_of=subject.as_of, floor=floor_of(subject.resolution))
+    if subject.resolution is not None:
+        resolver.prepare()
+    return resolver
 
 
 def check_system(subject: Subject, identity: SystemIdentity) -> None:

@@ -12,6 +12,7 @@ import pytest
 from ragassay.audit.alike import difference
 from ragassay.audit.remake import Check, audit
 from ragassay.cli import exit_code_of
+from ragassay.errors import UsageError
 from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of, digest_set
 from ragassay.records.comparison import Comparison
@@ -192,3 +193,19 @@ class TestExplain:
         assert project
         assert exit_code_of(["explain", "good", *words]) == 2
         assert "hint:" in capsys.readouterr().err
+
+
+def test_a_rule_of_resolution_that_this_version_does_not_have_is_told(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What another version sealed cannot be made again here: that is no equality, and the rest is audited."""
+    assert project
+
+    def other(*_: object) -> None:
+        raise UsageError("it has 'align/9'", field="resolution")
+
+    monkeypatch.setattr("ragassay.audit.responses.resolver_of", other)
+    assert exit_code_of(["audit", "good", "--json"]) == 5
+    found = {one["kind"]: one for one in json.loads(capsys.readouterr().out)["checks"]}
+    assert (found["responses"]["result"], found["scores"]["result"]) == ("differs", "equal")
+    assert found["responses"]["told"] == "cannot be made again: it has 'align/9'"
