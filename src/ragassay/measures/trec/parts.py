@@ -115,20 +115,15 @@ def gathered(source: Source, size: int, threads: int | None, *, every_line: bool
 
 def _parts(names: list[bytes], owner: Ints, start: Ints, end: Ints, size: int) -> Iterator[Part]:
     """Parts of at least `size` bytes, but for the last, from blocks in the order of their queries."""
-    ranges: list[Range] = []
-    queries: list[bytes] = []
-    filled, before = 0, -1
-    for who, low, high in zip(owner.tolist(), start.tolist(), end.tolist(), strict=True):
-        if who != before:
-            if filled >= size:
-                yield Part(tuple(ranges), tuple(queries))
-                ranges, queries, filled = [], [], 0
-            before = who
-            if names[who] and not names[who].startswith(b"#"):  # blank lines and comments are no query's
-                queries.append(names[who])
-        if ranges and ranges[-1].end == low:
-            ranges[-1] = Range(ranges[-1].start, high)
-        else:
-            ranges.append(Range(low, high))
-        filled += high - low
-    yield Part(tuple(ranges), tuple(queries))
+    first = np.flatnonzero(np.diff(owner, prepend=-1))
+    filled = np.cumsum(end - start)[first] - (end - start)[first]
+    edges = np.append(first, len(owner))
+    low = 0
+    while low < len(first):
+        high = int(np.searchsorted(filled, filled[low] + size))
+        begin, stop = start[edges[low] : edges[high]], end[edges[low] : edges[high]]
+        apart = np.flatnonzero(begin[1:] != stop[:-1])
+        ranges = map(Range, begin[np.append(0, apart + 1)].tolist(), stop[np.append(apart, -1)].tolist())
+        own = [names[who] for who in owner[first[low:high]].tolist()]
+        yield Part(tuple(ranges), tuple(name for name in own if name and not name.startswith(b"#")))
+        low = high  # blank lines and comments were no query's

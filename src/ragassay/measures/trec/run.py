@@ -119,11 +119,10 @@ class _Told:
 def _piece(source: Source, part: Part, labels: Labels, precisions: tuple[Precision, ...], strict: bool) -> Piece:
     """Parse and rank one part."""
     buffer = source.text(part.ranges)
-    offsets = _Offsets(part, source)
     try:
         fields = scan(buffer, 6, (0, 2, 4))
     except InputError as error:
-        raise _placed(error, source, offsets) from None
+        raise _placed(error, source, part) from None
     queries, items, score_texts = fields.texts
     scores, bad = parse_decimals(score_texts)
     if len(bad):
@@ -131,7 +130,7 @@ def _piece(source: Source, part: Part, labels: Labels, precisions: tuple[Precisi
         text = score_texts.text(row).decode("utf-8", "replace")
         hint = "the fifth field is a finite decimal number, as in 12.5 or 1.25e+01"
         no_number = InputError(f"the score {text!r} is not a number", hint=hint, line=int(fields.line[row]))
-        raise _placed(no_number, source, offsets)
+        raise _placed(no_number, source, part)
     start = changes(queries)
     names = tuple(queries.listed(start))
     unlike = part.queries is not None and names != part.queries
@@ -141,30 +140,21 @@ def _piece(source: Source, part: Part, labels: Labels, precisions: tuple[Precisi
         judged = rank(block, labels, precisions, strict=strict)
     except InputError as error:
         error.line = int(fields.line[error.line or 0])
-        raise _placed(error, source, offsets) from None
+        raise _placed(error, source, part) from None
     if len(part.ranges) > 1:
         return Piece(judged, names, (), unlike)
     edges = [*(fields.line[start] - PAD + part.ranges[0].start).tolist(), part.ranges[0].end]
     return Piece(judged, names, tuple(map(Range, edges[:-1], edges[1:])), unlike)
 
 
-class _Offsets:
-    """From an offset in a part's buffer to the offset in the file."""
-
-    def __init__(self, part: Part, source: Source) -> None:
-        self.start = [one.start for one in part.ranges]
+def _placed(error: InputError, source: Source, part: Part) -> InputError:
+    """The error with its offset in the part's buffer made the line number of the file."""
+    if error.line is not None:
         added = [one.end == source.size and source.unended for one in part.ranges[:-1]]
         sizes = [one.end - one.start + new for one, new in zip(part.ranges, added, strict=False)]
-        self.begin = np.cumsum([0, *sizes])
-
-    def __call__(self, offset: int) -> int:
-        at = int(np.searchsorted(self.begin, offset - PAD, side="right")) - 1
-        return self.start[at] + offset - PAD - int(self.begin[at])
-
-
-def _placed(error: InputError, source: Source, offsets: _Offsets) -> InputError:
-    if error.line is not None:
-        error.line = source.line_number(offsets(error.line))
+        begin = np.cumsum([PAD, *sizes])
+        at = int(np.searchsorted(begin, error.line, side="right")) - 1
+        error.line = source.line_number(part.ranges[at].start + error.line - int(begin[at]))
     error.file = source.name
     return error
 

@@ -11,8 +11,8 @@ from ragassay.measures.lists import Bools, Ints
 from ragassay.measures.trec.texts import PAD, Bytes, Texts, Words, changes
 
 _TAB, _NEWLINE, _RETURN, _HASH, _LAST_SPACE = 9, 10, 13, 35, 32
-_ONE, _BITS, _REACHED = np.uint64(1), 64, 56
-_INNER = np.uint64((1 << (_REACHED + 1)) - 2)
+_ONE, _BITS = np.uint64(1), 64
+_INNER = np.uint64((1 << _BITS) - 2)
 _STRIDE, _REACH = 2048, 256
 _EVERY_33, _EVERY_128 = np.uint64(0x2121212121212121), np.uint64(0x8080808080808080)
 
@@ -150,9 +150,8 @@ def _regular(buffer: Bytes, width: int, wanted: tuple[int, ...]) -> Fields | Non
     first = buffer[line]
     if not len(line) or int(first.min()) <= _LAST_SPACE or np.any(first == _HASH):
         return None
-    others = np.count_nonzero(buffer < _LAST_SPACE) - len(line) - 2 * PAD
-    if others and others != np.count_nonzero(buffer == _TAB):
-        return None
+    if int(buffer.min()) < _TAB or int((buffer - np.uint8(_NEWLINE + 1)).min()) < _LAST_SPACE - (_NEWLINE + 1):
+        return None  # the bytes from 11 to 31 are now the least
     walk = _Walk(buffer, line, last)
     if walk.edges != 2 * width * len(line):
         return None
@@ -172,7 +171,8 @@ class _Walk:
     """From edge to edge of the white space in each line, all lines at once, over one bit a byte."""
 
     def __init__(self, buffer: Bytes, line: Ints, last: Ints) -> None:
-        blank = np.ones((len(buffer) // _BITS + 2) * _BITS, bool)
+        blank = np.empty((len(buffer) // _BITS + 2) * _BITS, bool)
+        blank[len(buffer) :] = True
         np.less_equal(buffer, _LAST_SPACE, out=blank[: len(buffer)])
         self._words: Words = np.packbits(blank, bitorder="little").view(np.dtype("<u8"))
         change = self._words ^ (self._words << _ONE)
@@ -185,7 +185,6 @@ class _Walk:
         spaces = int(np.bitwise_count(self._words).sum(dtype=np.int64)) - around
         self._single = 2 * spaces == self.edges  # no two white spaces meet: a field begins one byte behind the last
         self._last = last
-        self._anywhere = np.ndarray((8 * len(self._words) - 7,), np.dtype("<u8"), self._words, strides=(1,))
         self._ahead, self._before, self._safe = self._take(line)
         self._was, self._lower = np.ones(1, np.uint64), np.zeros(1, np.uint64)
 
@@ -210,11 +209,18 @@ class _Walk:
         return place
 
     def _take(self, at: Ints) -> tuple[Words, Ints, int]:
-        """The edges in the 56 bytes behind each offset, what to add to their places, and how many each line has.
+        """The edges in the 63 bytes behind each offset, what to add to their places, and how many each line has.
 
         That of the offset itself was passed.
         """
-        found: Words = self._anywhere[at >> 3] >> (at & 7).view(np.uint64)
+        of, by = at >> 6, (at & (_BITS - 1)).view(np.uint64)
+        found: Words = self._words.take(of)
+        found >>= by
+        behind = self._words[1:].take(of)
+        behind <<= _ONE
+        by ^= np.uint64(_BITS - 1)  # 63 - by
+        behind <<= by
+        found |= behind
         if not self._single:
             found ^= found << _ONE
         found &= _INNER
@@ -230,7 +236,7 @@ class _Walk:
                 self._ahead |= _ONE
                 self._safe = 1
                 break
-            at = at + np.where(self._ahead == 0, _REACHED, 0)
+            at = at + np.where(self._ahead == 0, _BITS - 1, 0)
             self._ahead, self._before, self._safe = self._take(at)
 
 

@@ -11,7 +11,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
@@ -87,22 +87,27 @@ class Source:
         size = sum(one.end - one.start for one in ranges)
         buffer = np.empty(size + 2 * PAD + 1, np.uint8)
         buffer[:PAD] = _NEWLINE
-        at = PAD
-        places = []
-        for one in ranges:
-            places.append((one, buffer.data[at : at + one.end - one.start]))
-            at += one.end - one.start
-            if one.end == self.size and self.unended:
+        view, at = buffer.data, PAD
+        places: list[tuple[int, int, memoryview]] = []
+        for low, high in ranges:
+            stop = at + high - low
+            places.append((low, high, view[at:stop]))
+            at = stop
+            if high == self.size and self.unended:
                 buffer[at] = _NEWLINE
                 at += 1
         buffer[at : at + PAD] = _NEWLINE
-        places.sort(key=lambda place: place[0].start)
+        if len(places) > 1:
+            places.sort(key=itemgetter(0))
         targets: list[memoryview] = []
-        for (one, target), (following, _) in pairwise([*places, (Range(-1, -1), buffer.data)]):
+        begin = reached = places[0][0] if places else 0
+        for low, high, target in places:
+            if low != reached or len(targets) == _TOGETHER:
+                self._read_into(targets, begin)
+                targets, begin = [], low
             targets.append(target)
-            if one.end != following.start or len(targets) == _TOGETHER:
-                self._read_into(targets, one.end - sum(map(len, targets)))
-                targets = []
+            reached = high
+        self._read_into(targets, begin)
         return buffer[: at + PAD]
 
     def _read_into(self, targets: list[memoryview], at: int) -> None:

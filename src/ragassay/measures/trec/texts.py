@@ -19,6 +19,7 @@ PAD = 64
 _KEPT = 24 << 20
 _KEEP_FIRST = np.array([(1 << (8 * n)) - 1 for n in range(9)], np.uint64)
 _ODD = tuple(np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD))
+_ONE, _THREE, _LAST_BIT = np.uint64(1), np.uint64(3), np.uint64(63)
 _WINDOW = PAD // 8
 _ODDS: Words = np.cumprod(np.full(_WINDOW, _ODD[3]), dtype=np.uint64)
 
@@ -87,7 +88,37 @@ def word(texts: Texts, rows: Ints, nth: int) -> Words:
 
 def heads(texts: Texts) -> Words:
     """The first 8 bytes of each text as a number, zeros past the end; exact for texts of up to 8 bytes."""
-    found: Words = _masked(texts, 1)[:, 0]
+    if texts.stride:
+        found: Words = _masked(texts, 1)[:, 0]
+        return found
+    found = words_at(texts.buffer, texts.start)
+    missing = texts.start - texts.end
+    missing += 8
+    most = int(missing.max(initial=0))
+    if most > 0:
+        if most == int(missing.min(initial=most)):
+            missing = missing[:1]
+        np.maximum(missing, 0, out=missing)
+        missing <<= 3
+        found &= np.right_shift(_KEEP_FIRST[8], missing.view(np.uint64))
+    return found
+
+
+def words_at(buffer: Bytes, at: Ints) -> Words:
+    """The 8 bytes from each offset on: two aligned words put together, in three quarters of the time of `windows`.
+
+    16 bytes from each offset on must be readable.
+    """
+    aligned = buffer[: len(buffer) & -8].view(np.dtype("<u8"))
+    of, by = at >> 3, (at & 7).view(np.uint64)
+    by <<= _THREE
+    found: Words = aligned.take(of)
+    found >>= by
+    behind = aligned[1:].take(of)
+    behind <<= _ONE
+    by ^= _LAST_BIT  # 63 - by
+    behind <<= by
+    found |= behind
     return found
 
 
@@ -96,9 +127,9 @@ def hashes(texts: Texts) -> Words:
     length = texts.end - texts.start
     longest = int(length.max(initial=0))
     count = min(max(1, (longest + 7) // 8), _WINDOW)
-    words = _masked(texts, count)
+    words = _masked(texts, count) if count > 1 else heads(texts)
     words ^= words >> np.uint64(32)
-    mixed: Words = np.matmul(words, _ODDS[:count]) if count > 1 else words[:, 0] * _ODDS[0]
+    mixed: Words = np.matmul(words, _ODDS[:count]) if count > 1 else words * _ODDS[0]
     for nth in range(_WINDOW, (longest + 7) // 8):
         rows = np.flatnonzero(length > 8 * nth)
         part = word(texts, rows, nth)
