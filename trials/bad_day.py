@@ -4,8 +4,10 @@
 
 1. Every question of a run against a service that misbehaves at random (by a seed) is in the table with its cause, the
    bounds say how little is known, memory stays small, and with the usual error budget the exit code is 4.
-2. On a calm server a run takes at most 1.10 times as long as a bare asyncio client that keeps nothing; medians of
-   interleaved rounds.
+2. On a calm server (16 requests at once, answered in 100 ms each) a run takes at most 1.10 times as long as a bare
+   asyncio client that keeps nothing; medians of interleaved rounds. What is timed is the asking, from the first
+   question until the last one is on the disk; checking the seal before it and sealing the run after it are told
+   apart. The same for answers in 50 ms is told and not promised.
 3. After an overload the throughput of the run is that of the calm server again.
 """
 
@@ -24,7 +26,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from tests.unit.run.faulty import CALM_S, KINDS, chosen
+from tests.unit.run.faulty import BRISK_S, CALM_S, KINDS, chosen
 
 from ragassay import assay, benchmark
 from ragassay.errors import ErrorBudgetError
@@ -185,26 +187,35 @@ async def bare(port: int, path: str, questions: int, at_once: int) -> float:
 
 
 def run_calm(folder: Path, questions: int, rounds: int) -> tuple[Figures, float]:
-    """Promise 2; the figures, and the questions a second of the bare client."""
-    ours, theirs = [], []
+    """Promise 2; the figures, and the questions a second of the bare client on the slower of the two."""
+    figures: Figures = []
+    rates = []
     with service(1) as port:
         world = World(folder / "calm", questions)
-        system = HttpSystem(f"http://127.0.0.1:{port}/ask/calm", name="calm")
-        for number in range(rounds + 1):
-            theirs.append(asyncio.run(bare(port, "/ask/calm", questions, AT_ONCE)))
-            ours.append(world.run(system, f"calm{number}")[2])
-    ours, theirs = ours[1:], theirs[1:]  # the first round warms both up
-    ratio = statistics.median(ours) / statistics.median(theirs)
-    promise(ratio <= MOST_RATIO, f"a run takes {ratio:.3f} times as long as a bare client")
-    return [
-        (
-            f"calm server, {CALM_S * 1000:.0f} ms an answer, {AT_ONCE} at once",
-            f"{questions} questions, {rounds} rounds",
-        ),
-        ("  bare asyncio client, median s", f"{statistics.median(theirs):.3f}"),
-        ("  run (sealed, every answer on the disk), median s", f"{statistics.median(ours):.3f}"),
-        ("  ratio", f"{ratio:.3f} (at most {MOST_RATIO:.2f})"),
-    ], questions / statistics.median(theirs)
+        for kind, seconds in (("calm", CALM_S), ("brisk", BRISK_S)):
+            ours, theirs, around = [], [], []
+            system = HttpSystem(f"http://127.0.0.1:{port}/ask/{kind}", name=kind)
+            for number in range(rounds + 1):
+                theirs.append(asyncio.run(bare(port, f"/ask/{kind}", questions, AT_ONCE)))
+                start = time.perf_counter()
+                ours.append(world.run(system, f"{kind}{number}")[2])
+                around.append(time.perf_counter() - start - ours[-1])
+            ours, theirs, around = ours[1:], theirs[1:], around[1:]  # the first round warms both up
+            ratio = statistics.median(ours) / statistics.median(theirs)
+            promised = kind == "calm"
+            promise(not promised or ratio <= MOST_RATIO, f"a run takes {ratio:.3f} times as long as a bare client")
+            rates.append(questions / statistics.median(theirs))
+            figures += [
+                (
+                    f"calm server, {seconds * 1000:.0f} ms an answer, {AT_ONCE} at once",
+                    f"{questions} questions, {rounds} rounds",
+                ),
+                ("  bare asyncio client, median s", f"{statistics.median(theirs):.3f}"),
+                ("  run (every answer on the disk), median s", f"{statistics.median(ours):.3f}"),
+                ("  ratio", f"{ratio:.3f}" + (f" (at most {MOST_RATIO:.2f})" if promised else "")),
+                ("  sealing the protocol and the run, median s", f"{statistics.median(around):.3f}"),
+            ]
+    return figures, rates[0]
 
 
 def run_overload(folder: Path, questions: int, calm_rate: float) -> Figures:
@@ -242,7 +253,7 @@ def run_bad_day(*, questions: int, rounds: int, seed: int) -> Figures:
 def main() -> int:
     """Run them and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--questions", type=int, default=240)
+    parser.add_argument("--questions", type=int, default=240, help="of the bad day; twice as many on a calm server")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=20260801)
     given = parser.parse_args()

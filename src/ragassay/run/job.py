@@ -26,8 +26,9 @@ from ragassay.run.threads import Writer
 from ragassay.run.waiting import Waiting
 
 _TICK_S = 1.0
-_TURNS = 8
-"""Turns of the loop in which a question that was begun gets its request out; then the next one is begun."""
+_TURNS = 3
+"""Turns of the loop in which a question that was begun gets its request out over an open connection; then the next one
+is begun."""
 
 
 class Asker(Protocol):
@@ -157,9 +158,9 @@ class Job:
                 await self._start()
                 if self._full and not self._tasks:
                     raise self._no_room()
+                self._progress.tick(self.standing())
                 await self._hear()
                 self._check_budget()
-                self._progress.tick(self.standing())
                 if stop.is_set():
                     await self._settle()
                     if self._waiting or self._tasks:

@@ -3,8 +3,9 @@
     python -m tests.unit.run.faulty [--seed N]
 
 A plain socket server, since no HTTP library would send most of this. POST /ask/KIND answers in that way always;
-POST /ask/calm answers well after a fixed time; POST /ask/busy says 429 to everything above four at once for its
-first two seconds; POST /ask/random picks by the seed and the question. Prints its port; ends with standard input.
+POST /ask/calm answers well after a fixed time, /ask/brisk after half of it; POST /ask/busy says 429 to everything above
+four at once for its first two seconds; POST /ask/random picks by the seed and the question. Prints its port; ends with
+standard input.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from contextlib import suppress
 
 MB = 1024 * 1024
 CALM_S = 0.1
+BRISK_S = 0.05
 OVERLOAD_S = 2.0
 
 
@@ -50,8 +52,8 @@ async def fine(wire: Wire) -> None:
     await wire.reply("200 OK", wire.good, "content-type: application/json")
 
 
-async def calm(wire: Wire) -> None:
-    await asyncio.sleep(CALM_S)
+async def calm(wire: Wire, seconds: float = CALM_S) -> None:
+    await asyncio.sleep(seconds)
     await fine(wire)
 
 
@@ -242,7 +244,9 @@ class Service:
             return await self.when_busy(wire)
         if kind == "random":
             kind = chosen(query_id, self.seed)
-        return await (calm if kind == "calm" else KINDS[kind][0])(wire)
+        if kind in ("calm", "brisk"):
+            return await calm(wire, CALM_S if kind == "calm" else BRISK_S)
+        return await KINDS[kind][0](wire)
 
     async def when_busy(self, wire: Wire) -> None:
         now_s = asyncio.get_running_loop().time()

@@ -448,7 +448,7 @@ def test_a_request_is_out_before_the_next_question_begins(small: Small) -> None:
 
     async def ask(request: Request) -> Any:
         events.append(f"begun {request.query_id}")
-        for _ in range(4):  # an adapter takes some turns of the loop until its request is out
+        for _ in range(2):  # an adapter takes some turns of the loop until its request is out
             await asyncio.sleep(0)
         events.append(f"sent {request.query_id}")
         await asyncio.sleep(0.05)
