@@ -10,13 +10,16 @@ import argparse
 import sys
 from argparse import Namespace
 from collections.abc import Callable
+from pathlib import Path
 
 from trials import mutations, store_kills
 from trials.bad_day import run_bad_day
 from trials.disks import run_disks
+from trials.injections import run_injections
 from trials.kills import run_kills
 from trials.lives import TrialError
 from trials.planted_secrets import run_secrets
+from trials.real_texts import run_real_texts
 from trials.tampers import run_tampers
 
 Figures = list[tuple[str, str]]
@@ -71,9 +74,21 @@ def _secrets(given: Namespace) -> Figures:
     return run_secrets(given.seed)
 
 
+def _real_texts(given: Namespace) -> Figures:
+    """5,000 real texts of the public data sets (--data): what redaction takes of them, and its cost"""
+    if not given.data.is_dir():
+        return [("real_texts", f"left out: there is no {given.data}; name the data with --data")]
+    return run_real_texts(given.data, given.seed)
+
+
+def _injections(_: Namespace) -> Figures:
+    """orders to a judge hidden in what it judges: none stands outside of the fence, and what else finds them"""
+    return run_injections()
+
+
 TRIALS: dict[str, Callable[[Namespace], Figures]] = {
     "kills": _kills, "disks": _disks, "bad_day": _bad_day, "store": _store, "tampers": _tampers,
-    "mutations": _mutations, "secrets": _secrets,
+    "mutations": _mutations, "secrets": _secrets, "real_texts": _real_texts, "injections": _injections,
 }  # fmt: skip
 SHORT = ("kills", "disks")
 
@@ -90,6 +105,9 @@ def main() -> int:
     parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--mutations", type=int, default=1000, help="mutated inputs of each format")
     parser.add_argument("--tampers", type=int, default=4800, help="tamperings in this process; 200 more by commands")
+    parser.add_argument(
+        "--data", type=Path, default=Path("../shared/data"), help="public data sets, of real_texts"
+    )
     parser.add_argument("--seed", type=int, default=20260801)
     parser.add_argument("--short", action="store_true", help="the version that is part of the tests: kills and disks")
     given = parser.parse_args()
@@ -97,7 +115,7 @@ def main() -> int:
         parser.error(f"no trial {unknown[0]!r}; there are: {', '.join(TRIALS)}")
     if given.list:
         for name, run in TRIALS.items():
-            print(f"{name:<9}  {run.__doc__}")
+            print(f"{name:<10}  {run.__doc__}")
         print(f"formats of mutations: {', '.join(mutations.load_tables())}")
         return 0
     if given.short:

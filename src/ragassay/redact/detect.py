@@ -125,6 +125,16 @@ def _is_bearer(text: str) -> bool:
     return bool(re.search(r"\d", text)) and len(set(text)) >= 8
 
 
+def _is_login(text: str) -> bool:
+    """Whether a password stands there, and not only its place: `$PASSWORD`, `{password}`, `***`."""
+    return not re.fullmatch(r"\$[A-Z_]+|\$?\{[^}]*\}|%[A-Z_]+%|[*.]+|x+", text.partition(":")[2])
+
+
+def _is_no_year(text: str) -> bool:
+    """Of numbers with blanks between them: whether the last one is no year, as in the columns of a table."""
+    return " " not in text or not re.search(r" (?:1[89]|20)\d\d$", text)
+
+
 def _is_mail(text: str) -> bool:
     return not re.search(rf"\.(?:{_FILES})$", text, re.IGNORECASE)
 
@@ -152,7 +162,7 @@ DETECTORS: tuple[Detector, ...] = (
     Detector("api_key", "secrets", _compiled(_BEFORE + rf"(?:{'|'.join(_KEYS)})"), _is_key, True),
     Detector("url_password", "secrets", _compiled(
         r"[A-Za-z][A-Za-z0-9+.-]{1,20}://(?P<it>[^\s/@:\"'<>]{0,200}:[^\s/@\"'<>]{1,200})@"
-    ), None, True),
+    ), _is_login, True),
     Detector("cookie", "secrets", _compiled(
         r"\b(?:set-)?cookie2?[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<it>[\w!#$%&'*+.^`|~-]{1,100}=[^\r\n\"]{2,4000})", _I
     ), None, False),
@@ -173,10 +183,10 @@ DETECTORS: tuple[Detector, ...] = (
     Detector("card", "personal", _compiled(r"(?<![\w.,+-])\d(?:[ -]?\d){11,18}(?![\w]|[.,]\d)"), numbers.is_card, True),
     Detector("ssn", "personal", _compiled(
         r"(?<![\w-])(?!000|666|9\d\d)\d{3}([- ])(?!00)\d{2}\1(?!0000)\d{4}(?![\w-])"
-    ), None, True),
+    ), _is_no_year, True),
     Detector("ssn", "personal", _compiled(
         r"\b(?:ssn|social security (?:number|no\.?))\W{0,5}(?:is\s)?"
-        r"(?P<it>(?!000|666|9\d\d)\d{3}(?!00)\d{2}(?!0000)\d{4})\b",
+        r"(?P<it>(?!000|666|9\d\d)\d{3} ?(?!00)\d{2} ?(?!0000)\d{4})\b",
         _I,
     ), None, False),
     Detector("tax_id", "personal", _compiled(

@@ -107,9 +107,11 @@ def _is_date(text: str) -> bool:
 
 
 def is_address(text: str) -> bool:
-    """An address of the internet protocol, not unspecified, not of four small numbers as versions have them."""
+    """An address of the internet protocol: not unspecified, no netmask, not of four small numbers as versions have."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
         return False
-    return not address.is_unspecified and not re.fullmatch(r"\d\.\d{1,2}\.\d{1,2}\.\d{1,2}", text)
+    if address.is_unspecified or text.startswith("255."):
+        return False
+    return not re.fullmatch(r"\d\.\d{1,2}\.\d{1,2}\.\d{1,2}", text)

@@ -20,7 +20,7 @@ from ragassay.redact.across import Cuts, cuts_of
 from ragassay.redact.detect import Detector, Found, chosen, find
 from ragassay.redact.patterns import compile_patterns
 
-VERSION = "ragassay-redaction/2"
+VERSION = "ragassay-redaction/3"
 MAX_TEXT = 4_000_000
 """Code points. A longer text is replaced as a whole, since a pattern over it could take too long to finish."""
 CREDENTIAL_HEADERS: frozenset[str] = frozenset(

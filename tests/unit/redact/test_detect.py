@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import sys
 import zipfile
 from pathlib import Path
 
@@ -89,13 +88,41 @@ def plain(data: bytes) -> bytes:
     return data
 
 
-def test_the_labelled_set_is_found_as_the_docs_say() -> None:
-    sys.path.insert(0, str(ROOT))
-    try:
-        from trials.planted_secrets import run_secrets
-    finally:
-        sys.path.remove(str(ROOT))
+def test_the_labelled_set_is_found_as_the_docs_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from trials.planted_secrets import run_secrets
+
     assert run_secrets(20260801)
+
+
+def test_of_real_texts_next_to_nothing_is_taken_wrongly(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from trials.real_texts import run_real_texts
+
+    told = dict(run_real_texts(shared_data, 20260801, 1000))
+    assert told["secrets"].startswith("0 false alarms in 1,000 texts")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgres://$USER:$PASSWORD@host", "https://{user}:{password}@host", "https://me:***@host",
+        "the netmask 255.255.248.0", "36 215 40 1905 in a table", "version 3.11.7.2",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_it_stays(text: str) -> None:
+    assert Redaction(detect=GROUPS).text(text) == (text, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("postgres://me:$ecret1x@host", "url_password"), ("his SSN is 215 40 1905", "ssn"), ("215 40 1805", None),
+        ("215-40-1905", "ssn"), ("215 40 2105", "ssn"), ("the host 128.42.5.4", "ip"),
+    ],
+)  # fmt: skip
+def test_what_looks_nearly_the_same_goes(text: str, name: str | None) -> None:
+    assert list(Redaction(detect=GROUPS).text(text)[1]) == ([name] if name else [])
 
 
 def test_a_stream_of_pieces_is_put_together() -> None:
