@@ -23,7 +23,9 @@ labels = st.dictionaries(st.sampled_from(NAMES), st.integers(0, 3), min_size=1).
 runs = st.dictionaries(st.sampled_from(NAMES), st.sampled_from([0.5, 1.0, 2.0, 4.0, 8.0]), min_size=1)
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(labels, runs)
 def test_equal_to_trec_eval(tmp_path: Path, grades: dict[str, int], scores: dict[str, float]) -> None:
     path = tmp_path / "run"

@@ -170,7 +170,9 @@ def run_of(store: Any, wanted: Sequence[tuple[str, int]]) -> Any:
 
 
 @given(keys, keys)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 def test_both_runs_are_read_in_the_order_of_their_keys(store: Any, ours: Any, theirs: Any) -> None:
     found = list(side_by_side(store, run_of(store, ours), run_of(store, theirs)))
     assert [one.key for one in found] == sorted({*ours, *theirs})
@@ -183,7 +185,9 @@ def test_both_runs_are_read_in_the_order_of_their_keys(store: Any, ours: Any, th
 
 
 @given(keys.filter(lambda own: len(own) > 1), st.randoms(use_true_random=False))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 def test_lines_out_of_order_are_an_integrity_error(store: Any, own: Any, chance: Any) -> None:
     mixed = list(own)
     chance.shuffle(mixed)
