@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragassay.audit.citations import cited_hops, source_file
+from ragassay.audit.earlier import labels_before, said_of
 from ragassay.audit.hops import Hop, first, hop, rows
 from ragassay.errors import UsageError
 from ragassay.records.base import Digest
@@ -14,6 +15,7 @@ from ragassay.records.decision import Decision, QuestionVerdict
 from ragassay.records.document import Corpus, Document, Passage, Segmentation
 from ragassay.records.protocol import Envelope, Protocol, Run, Subject
 from ragassay.records.score import ClaimFailure, Estimate, Observation, ScoreTable
+from ragassay.records.text import many
 from ragassay.records.trace import Item, Measurements, TraceContent
 from ragassay.report.grounding.words import FAILURES, TOLD_BY
 from ragassay.seal.evidence import About
@@ -35,7 +37,9 @@ def explain(store: Store, about: About, query_id: str, measure: str | None = Non
                          hint="`ragassay export questions.csv` lists the ids")  # fmt: skip
     hops = [*_verdict(store, about, query_id, measure), *_scores(store, about, case, measure)]
     hops += _claims(store, about, query_id)
+    hops += said_of(store, about, query_id)
     hops.append(hop("question and labels", benchmark.blob, case_line, _labelled(case), _question(case)))
+    hops += labels_before(store, protocol, query_id, _question)
     hops += _trace(store, run, about.run, query_id)
     hops += _documents(store, protocol, _cited(case))
     hops += cited_hops(store, about, protocol, run, case)
@@ -155,8 +159,11 @@ def _items(items: tuple[Item, ...]) -> str:
 
 
 def _place(item: Item) -> str:
-    first = item.sources[0] if item.sources else None
-    return "unresolved" if first is None else f"{first.document_id}@{first.version}:{first.start}-{first.end}"
+    places = item.sources or item.among
+    if not places:
+        return "unresolved"
+    told = f"{places[0].document_id}@{places[0].version}:{places[0].start}-{places[0].end}"
+    return f"{told} or {many(len(item.among) - 1, 'other place')}" if item.among else told
 
 
 def _with_score(item: Item) -> str:

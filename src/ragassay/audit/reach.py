@@ -11,7 +11,8 @@ from ragassay.records.comparison import Comparison
 from ragassay.records.decision import Decision, Review
 from ragassay.records.document import CorpusEntry, Document, Passage, SkippedLine
 from ragassay.records.judgement import Calibration, Judgement, JudgementSet, Sample
-from ragassay.records.protocol import Run
+from ragassay.records.ledger import Supersession
+from ragassay.records.protocol import Protocol, Run
 from ragassay.records.provenance import SourceFile
 from ragassay.records.score import ScoreTable
 from ragassay.records.trace import Measurements, TraceContent
@@ -19,6 +20,7 @@ from ragassay.seal.signatures import PREFIX
 from ragassay.store import Ref, Store
 from ragassay.store.links import Target, links_of
 from ragassay.store.refs import record_of
+from ragassay.store.superseding import SUPERSEDED
 
 TEXTS: tuple[type[Record], ...] = (
     Case, CorpusEntry, Document, Judgement, Measurements, Passage, Review, SkippedLine, SourceFile, TraceContent,
@@ -83,7 +85,30 @@ def _refs(store: Store, run: Digest) -> list[Ref]:
     found += made
     known = {one.digest.removeprefix("sha256:") for one in found}
     found += [one for one in every if one.name.startswith(f"{PREFIX}/") and one.name.split("/")[1] in known]
+    found += _superseding(store, every, {str(one.digest) for one in found} | _behind(store, found))
     return sorted(set(found), key=lambda one: one.name)
+
+
+def _behind(store: Store, refs: list[Ref]) -> set[str]:
+    """What has a past of its own besides the named: benchmarks, and every set and calibration that a table reads."""
+    found: set[str] = set()
+    for one in refs:
+        if record_of(one.kind) is ScoreTable:
+            table = store.get_record(ScoreTable, one.digest)
+            found |= {*table.judged.values(), *table.calibrations.values()}
+        elif record_of(one.kind) is Protocol:
+            found.add(store.get_record(Protocol, one.digest).objects.get("benchmark", ""))
+    return found
+
+
+def _superseding(store: Store, every: list[Ref], known: set[str]) -> list[Ref]:
+    """The records that say how each of these came to stand where it stands, back to the first."""
+    made = [(one, store.get_record(Supersession, one.digest)) for one in every if one.name.startswith(SUPERSEDED)]
+    found: dict[str, Ref] = {}
+    while new := [(ref, one) for ref, one in made if one.new in known and ref.name not in found]:
+        found |= {ref.name: ref for ref, _ in new}
+        known = known | {str(one.old) for _, one in new}
+    return list(found.values())
 
 
 def _judged_run(store: Store, ref: Ref) -> str:

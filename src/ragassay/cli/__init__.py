@@ -76,6 +76,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "check": "Name each damaged, missing or foreign object; exit 5 if there is any. Deletes nothing.",
         "refs": "List the names in the store and what they stand for.",
         "show": "Print one object: a record as JSON, a table as JSON lines, anything else as its bytes.",
+        "history": "What took the place of what, newest first, with who and why.",
         "erase": "Take one object away for good and leave a tombstone.",
     },
 }

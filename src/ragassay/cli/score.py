@@ -19,6 +19,7 @@ from ragassay.records.score import Estimate, ScoreTable
 from ragassay.records.text import many
 from ragassay.seal import verify
 from ragassay.store import Store
+from ragassay.store.superseding import history
 
 
 def score(
@@ -65,6 +66,11 @@ def score(
     else:
         talk.data(f"scores {digest}")
         talk.data(f"  {many(table.questions, 'question')}, {many(len(estimates), 'estimate')}, content {table.content}")
+        for name, judged in sorted(table.judged.items()):
+            past = history(opened, judged)
+            if past:
+                told = f"superseded {many(len(past), 'earlier set')}, last at {past[0].at} by {past[0].by}"
+                talk.data(talk.plain(f"  verdicts of {name}: {judged}, which {told}: {past[0].reason}"))
     newest = opened.resolve("latest", kind_prefix="scores") == digest
     talk.then(f"ragassay report{'' if newest else f' {digest[7:19]}'} --out report", config, store)
 

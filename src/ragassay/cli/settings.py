@@ -110,6 +110,9 @@ class BenchmarkSettings(Record, frozen=True, kw_only=True):
     completeness: Literal["complete", "pooled", "partial", "unknown"] = "unknown"
     provenance: Provenance = Provenance()
     """Of questions and labels; as in [corpus]."""
+    edited_by: str | None = None
+    """Who edited questions or labels that were frozen under this name before; it goes into the ledger."""
+    edited_why: str | None = None
 
     def __post_init__(self) -> None:
         if (self.cases is None) == (self.topics is None) or (self.topics is not None and self.qrels is None):

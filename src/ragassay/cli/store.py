@@ -121,6 +121,44 @@ def show(name: str, *, config: Path = Path(FILE_NAME), store: Path | None = None
             sys.stdout.buffer.write(data)
 
 
+def history(
+    name: str | None = None, *, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool = False
+) -> None:
+    """What took the place of what, newest first, with who and why: verdicts, calibrations, reviews, edited labels.
+
+    Nothing that was superseded is gone: `ragassay store show DIGEST` prints it.
+
+    Parameters
+    ----------
+    name
+        A name such as `benchmark/demo`, or a digest: how it came to stand there. All changes if left out.
+    config
+        The settings file.
+    store
+        The store's folder, instead of the one in the settings.
+    json
+        Data as JSON on standard output.
+    """
+    import msgspec
+
+    from ragassay.store.superseding import history as back
+    from ragassay.store.superseding import supersessions
+
+    opened = open_store(config, store)
+    if name is None:
+        found = supersessions(opened)[::-1]
+    else:
+        found = back(opened, opened.resolve(name, kind_prefix=name.split("/", maxsplit=1)[0]))
+    if json:
+        talk.data_json([msgspec.to_builtins(one) for one in found])
+    else:
+        for one in found:
+            talk.data(talk.plain(f"{one.at}  {one.kind} {one.new} in place of {one.old}, by {one.by}: {one.reason}"))
+        if not found:
+            talk.data("nothing was superseded")
+    talk.then("ragassay store show DIGEST", config, store)
+
+
 def erase(
     digest: str,
     *,

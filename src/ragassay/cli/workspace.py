@@ -22,9 +22,13 @@ from ragassay.records.document import Document
 from ragassay.records.policy import Policy
 from ragassay.records.text import instant
 from ragassay.run import System
+from ragassay.run.clock import SYSTEM_CLOCK
 from ragassay.seal import Sealed
-from ragassay.store import Store
+from ragassay.store import Store, superseding
 from ragassay.store.unwritten import Unwritten
+
+NOT_SAID = "not recorded"
+"""Of labels that were edited, where the settings say nothing of who and why."""
 
 
 class Workspace(NamedTuple):
@@ -150,9 +154,11 @@ def cases_of(workspace: Workspace, documents: list[Document] | None = None) -> C
 
 def benchmark_of(workspace: Workspace, frozen: Frozen) -> Built:
     """The settings' benchmark on a frozen corpus."""
-    wanted = workspace.settings.benchmark
-    return ragassay.benchmark.build(
-        workspace.store,
+    wanted, store = workspace.settings.benchmark, workspace.store
+    name = f"benchmark/{wanted.name}"
+    before = store.ref(name) if name in store.ref_names("benchmark/") else None
+    built = ragassay.benchmark.build(
+        store,
         cases_of(workspace, frozen.documents if workspace.settings.corpus.documents is not None else None),
         frozen.corpus,
         frozen.documents,
@@ -162,6 +168,10 @@ def benchmark_of(workspace: Workspace, frozen: Frozen) -> Built:
         provenance=wanted.provenance,
         as_of=instant(workspace.settings.run.as_of),
     )
+    if before is not None and before != built.digest:
+        by, why = wanted.edited_by or NOT_SAID, wanted.edited_why or NOT_SAID
+        superseding.supersede(store, "benchmark", before, built.digest, by=by, reason=why, at=SYSTEM_CLOCK.now())
+    return built
 
 
 def plan_of(settings: Settings, name: str | None = None) -> Plan:

@@ -12,7 +12,8 @@ from ragassay.store import Store
 
 JUDGED = frozenset({"grounding"})
 SEVERAL = frozenset({"panel", "person"})
-"""Kinds of judges that may rule alone on questions of high risk: two heterogeneous judges, or a person."""
+"""Kinds of judges that may rule alone on questions of high risk: two heterogeneous judges, or a person. A panel of
+which the first who ruled is heard is one voice an item."""
 NAMES = frozenset({"answer_relevance", "correctness", "semantic_similarity"})
 ABOUT: dict[str, tuple[str, ...]] = {
     "faithfulness": ("claim",), "citation_precision": ("citation",), "citation_recall": ("citation",),
@@ -47,8 +48,8 @@ def uncalibrated(store: Store, evidence: Evidence, measure: Measure, cases: Iter
     verdicts = store.get_record(JudgementSet, judged)
     if verdicts.state == "disqualified":
         return f"judge {name} is disqualified: {verdicts.stopped}"
-    kind = store.get_record(JudgeIdentity, verdicts.judge).kind
-    if kind == "person":
+    identity = store.get_record(JudgeIdentity, verdicts.judge)
+    if identity.kind == "person":
         return None
     if calibration is None:
         return f"judge {name} has no calibration record"
@@ -57,7 +58,8 @@ def uncalibrated(store: Store, evidence: Evidence, measure: Measure, cases: Iter
         return f"judge {name} was calibrated under another identity (model, prompt or settings)"
     if record.threshold != evidence.scoring.judge_thresholds.get(name):
         return f"judge {name} was calibrated under another threshold"
-    if kind not in SEVERAL and any(one.risk == "high" for one in cases):
+    alone = identity.kind not in SEVERAL or identity.settings.get("vote") == "first"
+    if alone and any(one.risk == "high" for one in cases):
         return f"questions of high risk need two heterogeneous judges or a person, and {name} is one judge"
     about = ABOUT.get(measure.name, ())
     covered = {one.about for one in record.agreements if one.items > 0}

@@ -10,9 +10,10 @@ from ragassay.gate.evidence import Evidence
 from ragassay.gate.reading import NoColumn, Part, classes_of, column, paired
 from ragassay.gate.results import moment, number, result
 from ragassay.records.base import Digest
+from ragassay.records.canonical import digest_of
 from ragassay.records.decision import Review, RuleResult
 from ragassay.records.policy import Policy, ReviewDemand
-from ragassay.store import Store
+from ragassay.store import Store, superseding
 
 REFS = "review"
 
@@ -89,7 +90,7 @@ def _latest(reviews: Sequence[Review], candidate: Digest, baseline: Digest) -> d
     words: dict[tuple[str, str], Review] = {}
     for one in sorted(reviews, key=lambda review: (moment(review.at), review.verdict)):
         if (one.candidate, one.baseline) == (candidate, baseline):
-            words[str(one.query_id), one.by.strip().casefold()] = one
+            words[_of(one)] = one
     found: dict[str, list[Review]] = {}
     for (query_id, _), one in words.items():
         found.setdefault(query_id, []).append(one)
@@ -97,13 +98,25 @@ def _latest(reviews: Sequence[Review], candidate: Digest, baseline: Digest) -> d
 
 
 def add_review(store: Store, review: Review) -> Digest:
-    """Keep one more review; none is ever changed or replaced. UsageError for tables that are not in the store."""
+    """Keep one more review; none is ever changed. A later word of the same person on the same question supersedes the
+    one before, for the reason that it gives. UsageError for tables that are not in the store."""
     for side in (review.candidate, review.baseline):
         if side not in store:
             raise UsageError(f"{side} is not in this store", hint="a review is about two score tables of this store")
+    known = stored_reviews(store, review.candidate, review.baseline)
     digest = store.put_record(review)
+    own = [one for one in known if _of(one) == _of(review) and one != review]
+    if review not in known and own and moment(own[-1].at) <= moment(review.at):
+        superseding.supersede(
+            store, "review", digest_of(own[-1]), digest, by=review.by, reason=review.reason, at=review.at
+        )
     store.set_ref(f"{_folder(review.candidate, review.baseline)}/{digest[7:23]}", digest, kind="review")
     return digest
+
+
+def _of(review: Review) -> tuple[str, str]:
+    """Whose word on what."""
+    return str(review.query_id), review.by.strip().casefold()
 
 
 def stored_reviews(store: Store, candidate: Digest, baseline: Digest) -> tuple[Review, ...]:

@@ -37,6 +37,24 @@ class Entry(Record, frozen=True, kw_only=True):
         require(self.number == 0 or bool(self.objects), "an act is about something: objects is empty")
 
 
+class Supersession(Record, frozen=True, kw_only=True):
+    """One object took the place of another: verdicts given anew, labels edited, a word of a review taken back."""
+
+    kind: Name
+    """Kind of both: judgementset, calibration, review, benchmark."""
+    old: Digest
+    """It stays in the store."""
+    new: Digest
+    by: Name
+    reason: Annotated[str, Meta(min_length=1, max_length=10_000)]
+    at: Instant
+
+    def __post_init__(self) -> None:
+        require(self.old != self.new, "old and new are the same")
+        require(bool(self.by.strip()), "by is blank: a change has an author")
+        require(bool(self.reason.strip()), "reason is blank: say why")
+
+
 class Absence(Record, frozen=True, kw_only=True):
     """Objects that are named and not stored, on purpose: a tombstone."""
 

@@ -22,7 +22,7 @@ from ragassay.records.judgement import (
     Sample,
     SampledItem,
 )
-from ragassay.records.ledger import Absence, Entry
+from ragassay.records.ledger import Absence, Entry, Supersession
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
 from ragassay.records.provenance import SourceFile
 from ragassay.records.score import ClaimFailure, Estimate, FactFate, Observation, ScoreTable, SurvivalRow
@@ -37,7 +37,7 @@ RECORDS: dict[str, type[Record]] = {
         AnswerClaims, Benchmark, Calibration, Case, CaseLine, ClaimFailure, Corpus, CorpusEntry, Document, Envelope,
         Estimate, Experiment, FactFate, JudgeIdentity, Judgement, JudgementSet, JudgeWork, Measurements, Observation,
         Passage, Policy, Protocol, Run, Sample, SampledItem, Scoring, ScoreTable, Segmentation, SkippedLine, SourceFile,
-        Subject, SurvivalRow, Trace, TraceContent,
+        Subject, Supersession, SurvivalRow, Trace, TraceContent,
     )
 }  # fmt: skip
 """Name as `ragassay schema NAME` takes it -> record."""

@@ -7,7 +7,7 @@ from ragassay.records.index import IndexArtefact
 from ragassay.records.protocol import Envelope
 from ragassay.records.protocol import Stated as Identified
 from ragassay.records.text import shown
-from ragassay.report import tried
+from ragassay.report import edits, tried
 from ragassay.report.material import Material
 from ragassay.report.model import Identity, Stated
 from ragassay.report.seen import Seen
@@ -91,6 +91,7 @@ def _circumstances(material: Material) -> tuple[Stated, ...]:
         Stated(label="packages", value=f"{len(around.packages)}, digest {digest_of(list(around.packages))}"),
         *(Stated(label=f"index of {one.step or 'vectors'}", value=_index(one)) for one in around.indexes),
         *tried.choices(material.tried),
+        *edits.told(material.edits),
     )
 
 

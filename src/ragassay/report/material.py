@@ -13,10 +13,12 @@ from ragassay.records.base import Digest, Record
 from ragassay.records.case import Benchmark, Case
 from ragassay.records.decision import Decision
 from ragassay.records.document import Corpus, Document, Passage, Segmentation
+from ragassay.records.ledger import Supersession
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
 from ragassay.records.provenance import SourceFile
 from ragassay.records.score import ClaimFailure, Estimate, FactFate, Observation, ScoreTable, SurvivalRow
 from ragassay.records.trace import Measurements, TraceContent
+from ragassay.report.edits import edits_behind
 from ragassay.report.grounding.material import JudgeRead, judges_read
 from ragassay.report.tried import TriedBy, tried_by
 from ragassay.score.identities import Judged, judges_of
@@ -78,6 +80,8 @@ class Material:
     """What is wrong with single claims."""
     tried: tuple[TriedBy, ...] = ()
     """The experiments that tried the run's system."""
+    edits: tuple[tuple[str, tuple[Supersession, ...]], ...] = ()
+    """What was taken back of verdicts, calibrations and labels before, newest first."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Text digest -> text of items that are not passages."""
 
@@ -123,6 +127,7 @@ def load(store: Store, scores: Digest) -> Material:
         judges_read=tuple(judges_read(store, table, scoring, verdicts)),
         failures=tuple(store.get_lines(ClaimFailure, table.failures)) if table.failures else (),
         tried=tuple(tried_by(store, run, subject)),
+        edits=tuple(edits_behind(store, table, protocol)),
         texts={str(line["digest"]): str(line["text"]) for line in store.get_lines(dict, run.texts)},
     )
 

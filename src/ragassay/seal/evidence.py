@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ragassay.errors import IntegrityError, LedgerError, UntrustedKeyError
 from ragassay.records.base import Digest
 from ragassay.records.decision import Decision
+from ragassay.records.judgement import JudgementSet
 from ragassay.records.ledger import Absence, Entry
 from ragassay.records.protocol import Run
 from ragassay.records.score import ScoreTable
@@ -16,6 +17,7 @@ from ragassay.seal.verify import verify_run
 from ragassay.store import Store
 from ragassay.store.absence import absence_of, absent, tombstones
 from ragassay.store.ledger import Line
+from ragassay.store.superseding import check_told
 
 
 class About(NamedTuple):
@@ -90,9 +92,23 @@ def verify_evidence(store: Store, about: About, trust: Trust | None = None, *, p
     if trust is not None:
         _check_ledger(trust, founded)
         signed = _check_signed(store, about, run.protocol, trust, lines, missing)
+    _check_told(store, about)
     gone = _gone(store, missing, public=public)
     witnessed = store.ledger.witnessed(lines) is not None
     return Verified(about, run.protocol, signed, len(lines), founded, witnessed, gone)
+
+
+def _check_told(store: Store, about: About) -> None:
+    """Who replaced the verdicts that the table reads, set by set, stands in the ledger."""
+    if about.scores is None:
+        return
+    for digest in store.get_record(ScoreTable, about.scores).judged.values():
+        new, record = digest, store.get_record(JudgementSet, digest)
+        while record.supersedes is not None:
+            check_told(store, "judgementset", new, record.supersedes)
+            if record.supersedes not in store:
+                break
+            new, record = record.supersedes, store.get_record(JudgementSet, record.supersedes)
 
 
 def _gone(store: Store, missing: list[Digest], *, public: bool) -> tuple[Gone, ...]:

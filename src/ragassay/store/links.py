@@ -25,6 +25,7 @@ from ragassay.records.judgement import (
     Sample,
     SampledItem,
 )
+from ragassay.records.ledger import Supersession
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
 from ragassay.records.provenance import SourceFile
 from ragassay.records.score import ClaimFailure, Estimate, FactFate, Observation, ScoreTable, SurvivalRow
@@ -102,6 +103,7 @@ FIELDS: dict[type[Record], dict[str, Target]] = {
     },
     Segmentation: {"blob": _lines(Passage)},
     Subject: {"redaction": Target("bytes", optional=True)},
+    Supersession: {"old": Target("bytes", optional=True), "new": Target("bytes", optional=True)},
 }
 """Record -> field -> what its digest leads to. Records that are not here name no blobs."""
 OBJECTS: dict[str, type[Record]] = {"corpus": Corpus, "segmentation": Segmentation, "benchmark": Benchmark}

@@ -1,6 +1,7 @@
 """A panel of judges: a set of its own out of the finished sets of its members. Asks nobody.
 
-By majority, or by Dawid and Skene's model; what the members do not settle is missing, and goes to people.
+By majority, by Dawid and Skene's model, or by the first member that rules, so that people overrule a judge; what the
+members do not settle is missing, and goes to people.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from ragassay.score.verdicts import Ruling, Verdicts, verdicts_of
 from ragassay.stats.agreement import dawid_skene
 from ragassay.store import Store
 
-Vote = Literal["majority", "dawid_skene"]
-VOTES: tuple[Vote, ...] = ("majority", "dawid_skene")
+Vote = Literal["majority", "dawid_skene", "first"]
+VOTES: tuple[Vote, ...] = ("majority", "dawid_skene", "first")
 DISAGREEMENT, DOUBT = "disagreement", "no_label_likely_enough"
 SURE = 0.75
 """The least chance of a label by Dawid and Skene's model; below, it is left to people."""
@@ -45,8 +46,9 @@ def panel(store: Store, run_digest: str, name: str, own: Mapping[str, Any]) -> t
     `own`: what [judges.NAME] says besides its kind: `members`, and `vote`. Majority: the label that more than half of
     all members give; Dawid and Skene's model, of three members or more: the label with a chance of at least 0.75 over
     all items of one kind, where the errors of the members are taken for independent. Its score is the share of members,
-    or the chance, that give the good label. Members that are disqualified do not vote; with fewer than two left the
-    panel is disqualified.
+    or the chance, that give the good label. First: what the first of `members` with a label says, with its score: a
+    person who is named before a judge overrules it, item by item, and the judge's own words stay as they are. Members
+    that are disqualified do not vote; with fewer than two left the panel is disqualified.
 
     Raises UsageError for members that have not judged this run, are unknown, or are of one kind and model.
     """
@@ -75,7 +77,8 @@ def panel(store: Store, run_digest: str, name: str, own: Mapping[str, Any]) -> t
     judgements = sorted(_votes(voting, vote, judge), key=lambda one: one.key) if enough else []
     claims = _claims(store, members)
     stopped = None if enough else "members_disqualified"
-    partial = next((one.record.stopped for one in members if one.record.state == "partial"), None)
+    partly = [one.record.stopped for one in members if one.record.state == "partial"]
+    partial = next(iter(partly), None) if vote != "first" or len(partly) == len(members) else None
     return supersede(
         store,
         JudgementSet(
@@ -159,7 +162,9 @@ def _votes(members: Sequence[Member], vote: Vote, judge: Digest) -> Iterator[Jud
     for (_, scale), items in sorted(by_kind.items()):
         chances = _chances(items, scale) if vote == "dawid_skene" else None
         for number, (key, rulings) in enumerate(items.items()):
-            if chances is None:
+            if vote == "first":
+                yield _first(key, scale, rulings, judge)
+            elif chances is None:
                 yield _majority(key, scale, rulings, len(members), judge)
             else:
                 yield _likeliest(key, scale, rulings, chances[number], judge)
@@ -176,6 +181,14 @@ def _majority(key: Item, scale: str, rulings: Mapping[str, Ruling], members: int
     if label is None or 2 * count <= members:
         return _verdict(key, scale, judge, None, DISAGREEMENT if len(votes) > 1 else "too_few_verdicts", score, rulings)
     return _verdict(key, scale, judge, label, None, score, rulings)
+
+
+def _first(key: Item, scale: str, rulings: Mapping[str, Ruling], judge: Digest) -> Judgement:
+    """The members' order is that of `members`."""
+    ruled = next((one for one in rulings.values() if one.label is not None), None)
+    if ruled is None:
+        return _verdict(key, scale, judge, None, "too_few_verdicts", None, rulings)
+    return _verdict(key, scale, judge, ruled.label, None, ruled.score, rulings)
 
 
 def _chances(items: Mapping[Item, Mapping[str, Ruling]], scale: str) -> list[dict[str, float]] | None:

@@ -10,10 +10,11 @@ from ragassay.errors import StoreError
 from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of, digest_set
 from ragassay.records.judgement import AnswerClaims, JudgeIdentity, Judgement, JudgementSet, JudgeWork
+from ragassay.run.clock import SYSTEM_CLOCK
 from ragassay.run.judges.controls import disqualified
 from ragassay.run.judges.unit import JudgingLog
 from ragassay.score.named import judgements_ref
-from ragassay.store import Store
+from ragassay.store import Store, superseding
 
 KIND = "judgementset"
 
@@ -68,8 +69,13 @@ def seal_set(
     return supersede(store, made)
 
 
-def supersede(store: Store, made: JudgementSet) -> tuple[JudgementSet, Digest]:
-    """Put a set in force; the one before stays in the store and is named. One that says the same is left in force."""
+def supersede(
+    store: Store, made: JudgementSet, *, by: str | None = None, reason: str | None = None
+) -> tuple[JudgementSet, Digest]:
+    """Put a set in force; the one before stays in the store and is named. One that says the same is left in force.
+
+    Who replaced it, and why, stands in the ledger: the judge itself, and what changed of it, unless that is given.
+    """
     before = in_force(store, made.name, made.run)
     if before is not None:
         old = store.get_record(JudgementSet, before)
@@ -77,8 +83,22 @@ def supersede(store: Store, made: JudgementSet) -> tuple[JudgementSet, Digest]:
             return old, before
         made = msgspec.structs.replace(made, supersedes=before)
     digest = store.put_record(made)
+    if before is not None:
+        why = reason or _why_anew(store, old, made)
+        superseding.supersede(store, KIND, before, digest, by=by or made.name, reason=why, at=SYSTEM_CLOCK.now())
     store.set_ref(judgements_ref(made.name, made.run), digest, kind=KIND)
     return made, digest
+
+
+def _why_anew(store: Store, old: JudgementSet, new: JudgementSet) -> str:
+    """What is another in the judge than before; else, what is another in what it said."""
+    before, after = (store.get_record(JudgeIdentity, one.judge) for one in (old, new))
+    changed = [name for name in after.__struct_fields__ if getattr(before, name) != getattr(after, name)]
+    if changed:
+        return f"judged again with another {', '.join(changed)}"
+    return (
+        "judged again by the same judge" if old.asked == new.asked else f"judged on: {new.asked} asked, not {old.asked}"
+    )
 
 
 def content_of(claims: Iterable[AnswerClaims], judgements: Iterable[Judgement]) -> Digest:

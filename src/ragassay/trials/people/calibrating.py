@@ -21,13 +21,15 @@ from ragassay.records.judgement import (
     JudgementSet,
     Sample,
 )
+from ragassay.records.text import many
 from ragassay.records.trace import Cost
+from ragassay.run.clock import SYSTEM_CLOCK
 from ragassay.run.judges.matter import Matter
 from ragassay.score.named import calibration_ref, judgements_ref, judges_on, of_judges
 from ragassay.score.verdicts import NOT_JUDGED, Ruling, Verdicts, verdicts_of
 from ragassay.stats import ratio_interval
 from ragassay.stats.agreement import kappa, raw
-from ragassay.store import Store
+from ragassay.store import Store, superseding
 from ragassay.trials.people.biases import biases_of
 from ragassay.trials.people.held import Held, record_interval
 
@@ -98,7 +100,12 @@ def calibrate(
         cost=_cost(store.get_lines(Judgement, record.judgements)),
     )
     digest = store.put_record(made)
-    store.set_ref(calibration_ref(name, record.judge), digest, kind="calibration")
+    named = calibration_ref(name, record.judge)
+    before = store.ref(named) if named in store.ref_names("calibrations/") else digest
+    if before != digest:
+        told = f"calibrated again, on {many(len(held), 'item')} of {many(len(sets), 'person', 'people')}"
+        superseding.supersede(store, "calibration", before, digest, by=name, reason=told, at=SYSTEM_CLOCK.now())
+    store.set_ref(named, digest, kind="calibration")
     return Calibrated(made, digest, tuple(sets), tied, unsure)
 
 

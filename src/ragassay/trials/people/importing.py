@@ -9,6 +9,7 @@ from ragassay.claims import splitter
 from ragassay.errors import InputError, RecordError, StoreError, UsageError
 from ragassay.records.base import Digest
 from ragassay.records.judgement import SCALES, JudgeIdentity, Judgement, JudgementSet, Sample, SampledItem
+from ragassay.records.text import many
 from ragassay.run.judges.contract import Item
 from ragassay.run.judges.matter import Matter
 from ragassay.run.judges.sealing import content_of, supersede
@@ -36,18 +37,21 @@ class Imported(NamedTuple):
     digest: Digest
     rows: int
     replaced: int
-    """Items on which this person had ruled before."""
+    """Items on which this person had said something else before."""
 
 
-def import_verdicts(store: Store, run_digest: str, path: Path, *, author: str, rubric: str) -> Imported:
+def import_verdicts(
+    store: Store, run_digest: str, path: Path, *, author: str, rubric: str, reason: str = ""
+) -> Imported:
     """Read a filled-in file as verdicts of `author` under `rubric`, and put them in force as `judgements/AUTHOR/RUN`.
 
     Rows with a blank label are left out. What the person had said of other items under the same rubric stays in force;
-    what is said anew of one item replaces it, and the older set stays in the store. A comment is the rationale;
-    *unsure* is a verdict that did not come.
+    what is said anew of one item replaces it, with `reason`, and the older set stays in the store. A comment is the
+    rationale; *unsure* is a verdict that did not come.
 
     Raises InputError with the line for a row that is no item of this run or of its sample, a label that its scale does
-    not have, or an item that stands twice; UsageError where `author` is the name of a judge that is no person.
+    not have, or an item that stands twice; UsageError where `author` is the name of a judge that is no person, or where
+    verdicts are replaced without a reason.
     """
     _check_author(author, rubric)
     matter = Matter(store, run_digest)
@@ -69,6 +73,11 @@ def import_verdicts(store: Store, run_digest: str, path: Path, *, author: str, r
     if not made:
         raise InputError("no row is filled in", file=str(path), field="label", hint=f"one of the labels, or {UNSURE}")
     kept = {one.key[:4]: one for one in before}
+    anew = sum(kept[key] != made[key] for key in kept.keys() & made.keys())
+    if anew and not reason.strip():
+        raise UsageError(
+            f"{many(anew, 'verdict')} of {author} would be replaced by others", field="reason", hint="say why: --reason"
+        )
     every = sorted({**kept, **made}.values(), key=lambda one: one.key)
     claims = sorted((one.claims for one in matter.answers()), key=lambda one: (one.query_id, one.repeat))
     record, digest = supersede(
@@ -87,8 +96,10 @@ def import_verdicts(store: Store, run_digest: str, path: Path, *, author: str, r
             stopped=SAMPLED,
             sample=next(iter(samples.values())).digest if len(samples) == 1 else None,
         ),
+        by=author,
+        reason=reason.strip() or None,
     )
-    return Imported(record, digest, len(made), len(kept.keys() & made.keys()))
+    return Imported(record, digest, len(made), anew)
 
 
 def _check_author(author: str, rubric: str) -> None:

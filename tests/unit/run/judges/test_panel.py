@@ -74,6 +74,23 @@ def test_dawid_and_skene_trust_the_two_who_agree(given: Judged) -> None:
     assert given.store.get_record(JudgeIdentity, record.judge).settings["vote"] == "dawid_skene"
 
 
+def test_of_first_a_person_overrules_the_judge_item_by_item(given: Judged) -> None:
+    join(given, "ada", 10, kind="person", model=None, state="partial", stopped="sampled")
+    own = list(given.store.get_lines(Judgement, given.record.judgements))
+    ada = given.store.get_record(JudgementSet, given.store.ref(judgements_ref("ada", given.record.run)))
+    some = list(given.store.get_lines(Judgement, ada.judgements))[:10]  # she ruled on ten items, against the judge
+    part = msgspec.structs.replace(ada, judgements=given.store.put_lines(some), asked=10, valued=10)
+    given.store.set_ref(judgements_ref("ada", ada.run), given.store.put_record(part), kind=JudgementSet)
+    record, _ = panel(given.store, given.run, "final", {"members": ["ada", "words"], "vote": "first"})
+    found = verdicts(given, record)
+    assert (record.asked, record.valued, record.state) == (120, 120, "complete")
+    assert [one.label for one in found[:10]] == [one.label for one in some]
+    assert all(one.label != before.label for one, before in zip(found[:10], own[:10], strict=True))
+    assert [one.label for one in found[10:]] == [one.label for one in own[10:]]
+    assert found[0].rationale == f"ada: {some[0].label}; words: {own[0].label}"
+    assert list(given.store.get_lines(Judgement, given.record.judgements)) == own, "the judge's own words stay"
+
+
 def test_who_is_disqualified_does_not_vote(given: Judged) -> None:
     join(given, "llm", 0, state="disqualified", stopped="controls")
     record, _ = panel(given.store, given.run, "both", {"members": ["words", "llm"]})

@@ -16,6 +16,7 @@ from ragassay.errors import InputError, UsageError
 from ragassay.records.judgement import Calibration, Judgement, JudgementSet, SampledItem
 from ragassay.records.protocol import Run
 from ragassay.score.named import of_judges
+from ragassay.store.superseding import history, supersessions
 from ragassay.trials.people import calibrate, draw, import_verdicts, sample_text
 from ragassay.trials.people.drawing import shares
 
@@ -110,8 +111,12 @@ def test_a_cell_that_a_spreadsheet_could_run_is_neutralised_and_read_back(tmp_pa
 
 def test_newer_verdicts_supersede_and_the_older_set_stays(own: Judged, tmp_path: Path) -> None:
     first = import_verdicts(own.store, own.run, filled(own, tmp_path / "a.jsonl", size=20), author="anna", rubric="r")
-    again = import_verdicts(own.store, own.run, filled(own, tmp_path / "b.jsonl", size=20, wrong=20), author="anna",
-                            rubric="r")  # fmt: skip
+    changed = filled(own, tmp_path / "b.jsonl", size=20, wrong=20)
+    with pytest.raises(UsageError, match="20 verdicts of anna would be replaced"):
+        import_verdicts(own.store, own.run, changed, author="anna", rubric="r")
+    again = import_verdicts(own.store, own.run, changed, author="anna", rubric="r", reason="misread the rubric")
+    (told,) = history(own.store, again.digest)
+    assert (told.kind, told.old, told.by, told.reason) == ("judgementset", first.digest, "anna", "misread the rubric")
     assert (again.rows, again.replaced, again.record.asked) == (20, 20, 20)
     assert again.record.supersedes == first.digest
     old = list(own.store.get_lines(Judgement, first.record.judgements))
@@ -122,6 +127,7 @@ def test_newer_verdicts_supersede_and_the_older_set_stays(own: Judged, tmp_path:
     assert of_judges(own.store, run, ["anna"]).judged == {"anna": again.digest}
     same = import_verdicts(own.store, own.run, tmp_path / "b.jsonl", author="anna", rubric="r")
     assert same.digest == again.digest  # nothing new was said
+    assert len(supersessions(own.store)) == 1
 
 
 def test_a_file_without_a_sample_names_items_in_full(own: Judged, tmp_path: Path) -> None:
