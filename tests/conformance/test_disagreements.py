@@ -9,6 +9,7 @@ from sklearn.metrics import ndcg_score
 
 from ragassay.errors import InputError
 from ragassay.measures import evaluate, one_list
+from ragassay.measures.drop_in import RelevanceEvaluator
 
 GRADED = {"a": 3, "b": 2, "c": 1, "d": 0, "e": 3, "f": 0}
 RUN = {"b": 9.0, "d": 8.0, "a": 7.0, "x": 6.0, "c": 5.0, "f": 4.0}
@@ -148,3 +149,87 @@ def test_condensed_lists_drop_the_unjudged() -> None:
     assert value("rr", {"a": 1, "b": 0}, run) == 0.5
     assert value("rr(list=condensed)", {"a": 1, "b": 0}, run) == 1.0
     assert one_list("rr(list=condensed,rel=1)", [0, 1], [False, True], [1]).value == 1.0
+
+
+def test_tied_scores_with_scikit_learn() -> None:
+    # b and a share a score. By id b stands first: 1/log2(2) + 3/log2(3), ideal 3 + 1/log2(3). scikit-learn gives each
+    # of the two ranks the mean gain (1 + 3) / 2; that lies between our two ends.
+    qrels, run = {"a": 3, "b": 1}, {"a": 1.0, "b": 1.0}
+    ideal = 3 + 1 / np.log2(3)
+    result = evaluate({"q": qrels}, {"q": run}, ["ndcg"])
+    assert result["ndcg"].value == pytest.approx((1 + 3 / np.log2(3)) / ideal)
+    assert result["ndcg"].ties == (pytest.approx((1 + 3 / np.log2(3)) / ideal), pytest.approx(1.0))
+    theirs = ndcg_score([[3, 1]], [[1.0, 1.0]])
+    assert theirs == pytest.approx(2 * (1 + 1 / np.log2(3)) / ideal)
+    low, high = result["ndcg"].ties
+    assert low < theirs < high
+
+
+def test_a_negative_grade_gains_nothing_where_scikit_learn_refuses() -> None:
+    # a(-1) at rank 1 gains 0, b(2) at rank 2 gains 2 / log2(3), of an ideal of 2.
+    assert value("ndcg", {"a": -1, "b": 2}, {"a": 2.0, "b": 1.0}) == pytest.approx(1 / np.log2(3))
+    with pytest.raises(ValueError, match="negative"):
+        ndcg_score([[-1, 2]], [[2.0, 1.0]])
+
+
+def test_rr_with_a_cut_off_orders_ties_as_rr_without() -> None:
+    # By id, descending: b, a; a is found at rank 2. ir_measures takes another provider for RR@k, which ascends: a, b.
+    qrels, run = {"a": 1}, {"a": 1.0, "b": 1.0}
+    assert value("rr", qrels, run) == value("rr@2", qrels, run) == 1 / 2
+    theirs = ir_measures.calc_aggregate(
+        [ir_measures.RR, ir_measures.RR @ 2],
+        [ir_measures.Qrel("q", "a", 1)],
+        [ir_measures.ScoredDoc("q", item, score) for item, score in run.items()],
+    )
+    assert (theirs[ir_measures.RR], theirs[ir_measures.RR @ 2]) == (1 / 2, 1.0)
+
+
+def test_a_duplicate_where_ir_measures_takes_the_last() -> None:
+    # a at 3 and again at 0.5, b at 2. First rank: a, b: 1. The last score of a puts it behind b: 1/2.
+    rows = [("a", 3.0), ("b", 2.0), ("a", 0.5)]
+    found = evaluate({"q": {"a": 1}}, (["q"] * 3, *map(list, zip(*rows, strict=True))), ["rr"])
+    assert (found["rr"].value, found.duplicate_rate) == (1.0, 1 / 3)
+    run = [ir_measures.ScoredDoc("q", item, score) for item, score in rows]
+    theirs = ir_measures.calc_aggregate([ir_measures.RR], [ir_measures.Qrel("q", "a", 1)], run)
+    assert theirs[ir_measures.RR] == 1 / 2
+
+
+def test_a_question_that_the_run_lacks_where_ir_measures_counts_zero() -> None:
+    # q: 1, r is not in the run. Natively the mean is over what was run, 1 of [0.5, 1]; with -c it is (1 + 0) / 2.
+    qrels, run = {"q": {"a": 1}, "r": {"a": 1}}, {"q": {"a": 1.0}}
+    assert (evaluate(qrels, run, ["rr"])["rr"].value, evaluate(qrels, run, ["rr"], complete=True)["rr"].value) == (
+        1,
+        0.5,
+    )
+    theirs = ir_measures.calc_aggregate(
+        [ir_measures.RR],
+        [ir_measures.Qrel(query, "a", 1) for query in qrels],
+        [ir_measures.ScoredDoc("q", "a", 1.0)],
+    )
+    assert theirs[ir_measures.RR] == 0.5
+
+
+def test_an_item_with_the_questions_own_id_is_not_dropped() -> None:
+    # BEIR drops it before scoring: then b would stand at rank 1.
+    assert evaluate({"q": {"b": 1}}, {"q": {"q": 2.0, "b": 1.0}}, ["rr"])["rr"].value == 1 / 2
+
+
+def test_recall_divides_by_all_that_is_relevant() -> None:
+    # Three relevant, one read, found: 1 of 3. BEIR's recall_cap divides by min(3, 1): 1.
+    qrels = {"a": 1, "b": 1, "c": 1}
+    assert value("recall@1", qrels, {"a": 2.0, "b": 1.0}) == pytest.approx(1 / 3)
+    assert value("ap@1", qrels, {"a": 2.0, "b": 1.0}) == pytest.approx(1 / 3)
+
+
+def test_ndcg_is_not_changed_by_the_least_relevant_grade() -> None:
+    # b(1) a(3): (1 + 3 / log2(3)) / (3 + 1 / log2(3)). ranx with -l2 drops the grade of b: (3 / log2(3)) / 3.
+    found = evaluate({"q": {"a": 3, "b": 1}}, {"q": {"b": 2.0, "a": 1.0}}, ["ndcg"], rel=2)
+    assert found["ndcg"].value == pytest.approx((1 + 3 / np.log2(3)) / (3 + 1 / np.log2(3)))
+
+
+def test_a_list_that_judged_only_leaves_empty_is_zero_in_the_drop_in() -> None:
+    # Nothing is left of [x]: set_P is 0 of 0, which pytrec_eval divides to NaN.
+    found = RelevanceEvaluator({"q": {"a": 1}}, {"set_P", "map"}, judged_docs_only_flag=True).evaluate(
+        {"q": {"x": 1.0}}
+    )
+    assert found == {"q": {"set_P": 0.0, "map": 0.0}}

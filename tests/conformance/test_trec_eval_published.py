@@ -20,6 +20,7 @@ PARAMETERS = (
 FILES: list[tuple[str, str, str, dict[str, Any], set[str]]] = [
     # published output, judgements, run, options, rows that are not covered
     ("out.test", "qrels.test", "results.test", {}, set()),
+    ("out.test", "qrels.test.with-comments", "results.test", {}, set()),
     ("out.test.a", "qrels.test", "results.test", {"names": ["all_trec"]}, {"G", "Rndcg", "ndcg_rel"}),
     ("out.test.aq", "qrels.test", "results.test", {"names": ["all_trec"], "by_query": True},
      {"G", "Rndcg", "ndcg_rel", "relstring"}),
@@ -35,7 +36,7 @@ FILES: list[tuple[str, str, str, dict[str, Any], set[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("published, qrels, run, options, not_covered", FILES, ids=[one[0] for one in FILES])
+@pytest.mark.parametrize("published, qrels, run, options, not_covered", FILES, ids=["-".join(one[:2]) for one in FILES])
 def test_every_covered_row_is_equal_as_printed(
     shared_data: Path, published: str, qrels: str, run: str, options: dict[str, Any], not_covered: set[str]
 ) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from ragassay.errors import InputError, UsageError
-from ragassay.measures import Measure, Outcome, one_list, parse
+from ragassay.measures import Measure, Outcome, evaluate, one_list, parse
 
 # name: (qrels, ranked documents); the rank orders are those that score, then id, both descending, give.
 EXAMPLES = {
@@ -15,8 +17,10 @@ EXAMPLES = {
     "E4": ({"a": 3, "b": 2, "c": 1, "d": 0, "e": 3, "f": 0}, "b d a x c f"),
     "E5": ({"a": 1, "b": 1, "c": 1}, "a q"),
     "E6": ({"a": -1, "b": 2, "c": 0, "d": 1, "f": 3}, "a b e c d"),
+    "E7": ({"a": 0, "b": 0}, "a b"),
     "E8": ({"r1": 1, "r2": 1, "r3": 1, "n1": 0}, "u1 r1 n1 r2 u2 r3"),
     "E9": ({"r1": 1, "r2": 1, "n1": 0, "n2": 0, "n3": 0}, "n1 r1 n2 u n3 r2"),
+    "E10": ({"a": 1}, "x y"),
     "E11": ({"a": 1}, "b a"),
     "E12": (
         {f"d{i:02}": 3 if i < 2 else 2 if i < 5 else 1 for i in range(12)},
@@ -36,6 +40,7 @@ E6 1 .3 .16666667 .5 .33333333 .2 .33333333 .66666667 .26499301 .34623288 .34623
 E6 2 .25 .25 .5 .33333333 .1 .5 .5 .26499301 .34623288 .34623288 .5 .5 .375
 E8 1 .5 .16666667 .5 .33333333 .3 .33333333 .66666667 .29608191 .49818926 .66534971 .33333333 .33333333 .49999981
 E9 1 .41666667 .25 .5 .33333333 .2 .5 .5 .38685281 .38685281 .60526024 .25 .5 .41666958
+E10 1 0 0 0 0 0 0 0 0 0 0 0 0 0
 E11 1 .5 .5 .5 .33333333 .1 1 1 .63092975 .63092975 .63092975 1 0 .5
 E12 1 .75 .25 1 1 .9 .25 .41666667 1 .94861044 .92591018 .75 .75 .74999848
 """
@@ -44,38 +49,27 @@ CELLS = [
     for row in TABLE.strip().splitlines()
     for name, value in zip(MEASURES, row.split()[2:], strict=True)
 ]
+SECOND = """
+E1 .5625 .1875 .3024 .5376 - .46927873 .67138607 .0771484375 1:.5625 2/3 .6 .3 2/3 .6 .6
+E2 .125 .625 .128 .712 - .5 .5 .0208333333 1:.1666666667 2/3 .4 .2 2/3 .5 .5
+E4 .65625 .078125 .40992 .364544 .46875 .5032319774 .5159779304 .311702474 3:.5592447917 1 .8 .5 1 .8 5/6
+E5 .5 .5 .2 .8 - .46927873 .46927873 .0625 1:.5 1/3 .2 .1 .5 .5 .5
+E6 .28125 .65625 .24192 .65568 .1770833333 .2015151419 .2427012898 .10390625 3:.203125 1/3 .6 .3 1/3 .6 .6
+E9 .265625 .078125 .225536 .364544 - .38685281 .38685281 .03125 1:.25 1 .8 .5 1 .8 5/6
+"""
+"""rbp, graded rbp by 3, exp ndcg, err by the rubric's 4 and by the greatest grade of its own, judged of k and of what
+there is: as in the notes, where exp ndcg of grades 0 and 1 is the linear one."""
+SECOND_NAMES = (
+    "rbp(p=0.5,rel=1) rbp_residual(p=0.5) rbp(p=0.8,rel=1) rbp_residual(p=0.8) rbp(max=3,p=0.5) ndcg(gain=exp)@3 "
+    "ndcg(gain=exp)@5 err(max=4)@5 err(max={})@5 judged@3 judged@5 judged@10 judged(over=retrieved)@3 "
+    "judged(over=retrieved)@5 judged(over=retrieved)@10"
+)
 MORE = [
-    ("E1", "rbp(p=0.5,rel=1)", 0.5625),
-    ("E1", "rbp_residual(p=0.5)", 0.1875),
-    ("E1", "rbp(p=0.8,rel=1)", 0.3024),
-    ("E1", "rbp_residual(p=0.8)", 0.5376),
-    ("E1", "err(max=4)@5", 0.0771484375),
-    ("E1", "err(max=1)@5", 0.5625),
-    ("E1", "judged@3", 2 / 3),
-    ("E1", "judged@10", 0.3),
-    ("E1", "judged(over=retrieved)@10", 0.6),
-    ("E2", "rbp(p=0.8,rel=1)", 0.128),
-    ("E2", "rbp_residual(p=0.8)", 0.712),
-    ("E2", "err(max=4)@5", 0.0208333333),
-    ("E4", "rbp(p=0.5,rel=1)", 0.65625),
-    ("E4", "rbp_residual(p=0.8)", 0.364544),
-    ("E4", "rbp(max=3,p=0.5)", 0.46875),
-    ("E4", "ndcg(gain=exp)@3", 0.5032319774),
-    ("E4", "ndcg(gain=exp)@5", 0.5159779304),
-    ("E4", "err(max=4)@5", 0.311702474),
-    ("E4", "err(max=3)@5", 0.5592447917),
-    ("E4", "judged(over=retrieved)@10", 5 / 6),
-    ("E5", "rbp_residual(p=0.5)", 0.5),
-    ("E5", "judged(over=retrieved)@3", 0.5),
-    ("E6", "rbp(p=0.5,rel=1)", 0.28125),
-    ("E6", "rbp_residual(p=0.5)", 0.65625),
-    ("E6", "rbp(max=3,p=0.5)", 0.1770833333),
-    ("E6", "ndcg(gain=exp)@5", 0.2427012898),
-    ("E6", "err(max=3)@5", 0.203125),
-    ("E6", "judged@3", 1 / 3),
-    ("E9", "rbp(p=0.8,rel=1)", 0.225536),
-    ("E9", "err(max=1)@5", 0.25),
-    ("E9", "judged@5", 0.8),
+    (row.split()[0], name.format(cell.partition(":")[0]), float(Fraction(cell.rpartition(":")[2])))
+    for row in SECOND.strip().splitlines()
+    for name, cell in zip(SECOND_NAMES.split(), row.split()[1:], strict=True)
+    if cell != "-"
+] + [
     ("E4", "hit(rel=3)@2", 0.0),
     ("E4", "hit(rel=3)@3", 1.0),
     ("E4", "set_precision(rel=1)", 3 / 6),
@@ -101,7 +95,26 @@ def test_worked_examples(example: str, rel: int, name: str, expected: float) -> 
 
 @pytest.mark.parametrize("example, name, expected", MORE)
 def test_more_worked_examples(example: str, name: str, expected: float) -> None:
-    assert run(example, parse(name)).value == pytest.approx(expected, abs=6e-10)
+    assert run(example, parse(name)).value == pytest.approx(expected, abs=6e-9)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_the_example_without_anything_relevant(name: str) -> None:
+    """E7: trec_eval prints 0; natively there is nothing to say."""
+    measure = parse(name).with_rel(1)
+    assert run("E7", measure) == Outcome("undefined", None, None, None, "nothing_relevant")
+    assert run("E7", measure.with_params(mode="trec")).value == 0.0
+
+
+def test_the_examples_of_float32_and_of_a_duplicate() -> None:
+    """E11 in either order; E13 is an error of trec_eval, and natively a counts once, at rank 1."""
+    scores = {"q": {"a": 33.9211702, "b": 33.9211701}}
+    found = evaluate({"q": {"a": 1}}, scores, ["rr(mode=trec)", "rr(mode=trec10)"])
+    assert [one.value for one in found.summaries()] == [0.5, 1.0]
+    rows = (["q"] * 3, ["a", "b", "a"], [3.0, 2.0, 1.0])
+    assert evaluate({"q": {"a": 1}}, rows, ["ap"])["ap"].value == 1.0
+    with pytest.raises(InputError, match="stands twice"):
+        evaluate({"q": {"a": 1}}, rows, ["ap(mode=trec)"])
 
 
 def test_nothing_relevant_is_undefined_and_zero_in_trec_mode() -> None:
