@@ -13,6 +13,7 @@ from ragassay.errors import RagassayError, UsageError
 from ragassay.records.base import Record
 from ragassay.records.canonical import parse_value
 from ragassay.records.provenance import Provenance
+from ragassay.records.retention import Retention
 from ragassay.records.text import instant
 from ragassay.records.toml_file import line_of, read_toml, without_dates
 
@@ -180,6 +181,7 @@ class Settings(Record, frozen=True, kw_only=True):
     """`kind` says which; `prices` are for the ceilings in [run]; the other keys belong to that kind."""
     run: RunSettings
     store: StoreSettings = StoreSettings()
+    retention: Retention = Retention()
     segmentation: SegmentationSettings = SegmentationSettings()
     scoring: ScoringSettings = ScoringSettings()
     redact: RedactSettings = RedactSettings()

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from ragassay.cli import talk
-from ragassay.cli.settings import FILE_NAME
+from ragassay.cli.settings import FILE_NAME, read_settings
 from ragassay.cli.workspace import open_store
-from ragassay.errors import ExitCode, StoreError
+from ragassay.errors import ExitCode, StoreError, UsageError
+from ragassay.records.retention import WHATS
 from ragassay.records.text import many
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -203,7 +204,7 @@ def erase(
             f"{digest!r} is no whole digest", hint="sha256: and 64 hexadecimal digits; there is no way back"
         )
     opened = open_store(config, store)
-    tombstone = erase_object(opened, Digest(digest), by=by, reason=reason, at=SYSTEM_CLOCK.now())
+    tombstone = erase_object(opened, [Digest(digest)], by=by, reason=reason, at=SYSTEM_CLOCK.now())
     gone = forget(opened)
     bundle = None if key is None else sign_about(opened, "erasure", tombstone, key)
     talk.say(f"{many(gone.journals, 'journal')} and {many(gone.caches, 'cache')} taken away too")
@@ -217,3 +218,77 @@ def erase(
     else:
         talk.data(f"erased {digest}\ntombstone {tombstone}" + (f"\nbundle {bundle}" if bundle else ""))
     talk.then("ragassay store check", config, store)
+
+
+def retain(
+    *,
+    dry_run: bool = False,
+    yes: bool = False,
+    by: str = "",
+    held: bool = False,
+    key: Path | None = None,
+    config: Path = Path(FILE_NAME),
+    store: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Take away what is older than [retention] of the settings says, and leave a tombstone for each kind of it.
+
+    Kinds are raw responses, texts of what was retrieved, and traces with answers; days count from the end of a run.
+    What a run has that is younger, or that a decision stands on, stays. Journals of finished jobs and caches go too.
+
+    Parameters
+    ----------
+    dry_run
+        Only say what would go.
+    yes
+        Do it. There is no way back.
+    by
+        Who does it; needed with --yes.
+    held
+        Also what decisions stand on.
+    key
+        Sign the tombstones with this private key.
+    config
+        The settings file.
+    store
+        The store's folder, instead of the one in the settings.
+    json
+        Data as JSON on standard output.
+    """
+    from ragassay.cli.sign import sign_about
+    from ragassay.run.clock import SYSTEM_CLOCK
+    from ragassay.run.forgetting import forget
+    from ragassay.store.absence import erase as erase_objects
+    from ragassay.store.retention import due
+
+    keep = read_settings(config).retention
+    if dry_run == yes:
+        raise UsageError("nothing was done", hint="--dry-run says what would go, --yes does it")
+    if yes and not by.strip():
+        raise UsageError("an erasure has an author", field="--by", hint="--by NAME")
+    if not any(keep.of(one) is not None for one in WHATS):
+        raise UsageError("nothing has a term", file=str(config), field="retention", hint="[retention] raw = 90")
+    opened, now = open_store(config, store), SYSTEM_CLOCK.now()
+    found = due(opened, keep, now, held=held)
+    made: dict[str, dict[str, object]] = {}
+    for what, objects in found.objects.items():
+        made[what] = {"objects": list(objects)}
+        if yes:
+            told = f"[retention] {what} = {keep.of(what)} days"
+            tombstone = erase_objects(opened, objects, by=by, reason=told, at=now)
+            bundle = None if key is None else sign_about(opened, "erasure", tombstone, key)
+            made[what] |= {"tombstone": tombstone, "bundle": bundle}
+    if yes and found.objects:
+        gone = forget(opened)
+        talk.say(f"{many(gone.journals, 'journal')} and {many(gone.caches, 'cache')} taken away too")
+    if json:
+        talk.data_json({"erased": yes, "due": made, "held": list(found.held)})
+    else:
+        for what, objects in found.objects.items():
+            talk.data(f"{what}: {many(len(objects), 'object')} {'erased' if yes else 'would be erased'}")
+        if not found.objects:
+            talk.data("nothing is due")
+    if found.held:
+        decided = many(len(found.held), "older run stays", "older runs stay")
+        talk.say(f"{decided}: a decision stands on what they hold; --held takes it away too")
+    talk.then("ragassay store retain --yes --by NAME" if dry_run else "ragassay verify", config, store)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ragassay.errors import AbsentError, IntegrityError, LedgerError, RecordError, StoreError
@@ -16,27 +17,35 @@ if TYPE_CHECKING:
 ERASED, LEFT_OUT = "erased/", "left_out/"
 
 
-def erase(store: Store, digest: Digest, *, by: str, reason: str, at: Instant) -> Digest:
-    """Take an object away for good and leave a tombstone; the digest of that record.
+def erase(store: Store, digests: Iterable[Digest], *, by: str, reason: str, at: Instant) -> Digest:
+    """Take objects away for good and leave one tombstone for all of them; the digest of that record.
 
-    The tombstone and the ledger are written first, so that a crash leaves an object that is still there and never one
-    that is gone without a word. Storing the same bytes again brings it back. StoreError for an object that is not
+    The tombstone and the ledger are written first, so that a crash leaves objects that are still there and never one
+    that is gone without a word. Storing the same bytes again brings them back. StoreError for an object that is not
     there, or without an author or a reason.
     """
-    if digest not in store:
-        raise StoreError(f"{digest} is not in this store", hint="`ragassay store refs` lists its names")
+    objects = tuple(sorted(set(digests)))
+    for one in objects:
+        if one not in store:
+            raise StoreError(f"{one} is not in this store", hint="`ragassay store refs` lists its names")
     if not by.strip() or not reason.strip():
         raise StoreError("an erasure has an author and a reason", hint="--by NAME --reason TEXT")
-    absence = Absence(why="erased", objects=(digest,), at=instant(at), by=by, reason=reason)
-    tombstone = store.put_record(absence)
-    store.set_ref(ERASED + digest.removeprefix("sha256:"), tombstone, kind="absence")
-    store.ledger.record("erased", {"object": digest, "absence": tombstone}, at, by=by, reason=reason, again=True)
-    path = store.blob_path(digest)
-    try:
-        path.unlink()
-        durable.sync_folder(path.parent)
-    except OSError as cause:
-        raise durable.failed("erase an object", path, cause) from cause
+    tombstone = store.put_record(Absence(why="erased", objects=objects, at=instant(at), by=by, reason=reason))
+    alone = {"object": objects[0]} if len(objects) == 1 else {}
+    name = objects[0] if alone else tombstone
+    store.set_ref(ERASED + name.removeprefix("sha256:"), tombstone, kind="absence")
+    store.ledger.record("erased", {**alone, "absence": tombstone}, at, by=by, reason=reason, again=True)
+    for one in objects:
+        path = store.blob_path(one)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as cause:
+            raise durable.failed("erase an object", path, cause) from cause
+    for folder in sorted({store.blob_path(one).parent for one in objects}):
+        try:
+            durable.sync_folder(folder)
+        except OSError as cause:
+            raise durable.failed("erase an object", folder, cause) from cause
     return tombstone
 
 
