@@ -78,6 +78,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "show": "Print one object: a record as JSON, a table as JSON lines, anything else as its bytes.",
         "history": "What took the place of what, newest first, with who and why.",
         "erase": "Take one object away for good and leave a tombstone.",
+        "witness": "Write the last line of the ledger as a commit in a git repository.",
         "retain": "Take away what is older than [retention] says, and leave tombstones.",
     },
 }

@@ -220,6 +220,35 @@ def erase(
     talk.then("ragassay store check", config, store)
 
 
+def witness(repository: Path, *, config: Path = Path(FILE_NAME), store: Path | None = None, json: bool = False) -> None:
+    """Write the last line of the ledger as a commit in a git repository; `ragassay verify --witness` compares.
+
+    The reference is refs/ragassay/LEDGER. Push it to where others keep it: a store and a repository that are rolled
+    back together tell nobody. Exit 5 if the repository has seen a line that is not here.
+
+    Parameters
+    ----------
+    repository
+        A git repository, bare or not, that is there.
+    config
+        The settings file.
+    store
+        The store's folder, instead of the one in the settings.
+    json
+        Data as JSON on standard output.
+    """
+    from ragassay.seal.git_witness import write_head
+
+    made = write_head(repository, open_store(config, store).ledger.lines())
+    if json:
+        talk.data_json(made._asdict())
+    else:
+        talk.data(talk.plain(f"line {made.number} of the ledger: {made.ref} {made.commit}"))
+        if not made.new:
+            talk.data("nothing new: it stood there already")
+    talk.then(f"git -C {repository} push REMOTE {made.ref}", None, None)
+
+
 def retain(
     *,
     dry_run: bool = False,

@@ -24,6 +24,7 @@ def verify(
     subject: Path | None = None,
     kind: Literal["pre-registration", "verdict", "numbers"] = "pre-registration",
     public: bool = False,
+    witness: Path | None = None,
     config: Path = Path(FILE_NAME),
     store: Path | None = None,
     json: bool = False,
@@ -49,6 +50,8 @@ def verify(
         With --bundle: what it must be.
     public
         The store was made of a public file: what was left out of that is listed and no error either.
+    witness
+        A git repository in which `ragassay store witness` wrote what it had seen of the ledger.
     config
         The settings file.
     store
@@ -66,11 +69,18 @@ def verify(
     opened = open_store(config, store)
     about = made_of(opened, opened.resolve(run, kind_prefix="run"))
     found = verify_evidence(opened, about, trusted, public=public)
+    seen = None
+    if witness is not None:
+        from ragassay.seal.git_witness import check_git
+
+        seen = check_git(witness, opened.ledger.lines()).number
     if json:
-        talk.data_json(_plain(found, trust))
+        talk.data_json({**_plain(found, trust), "git_witness": seen})
     else:
         for line in _told(found, trust):
             talk.data(talk.plain(line))
+        if seen is not None:
+            talk.data(talk.plain(f"witness in {witness}  has seen the ledger up to line {seen}, and it is here"))
     talk.then("ragassay audit" if trust is not None else "ragassay verify --trust trust.toml", config, store)
 
 
