@@ -57,12 +57,14 @@ FOREIGN_OPTIONS = {
     "--type",  # of cosign
     "--fields",
     "--flag",
+    "--git-dir",
     "--help",
     "--install-completion",
     "--list",
     "--no-deps",
     "--porcelain",
     "--require-hashes",
+    "--stdin",
     "--untracked-files",
     "--verify",
 }

@@ -38,7 +38,7 @@ def erase(store: Store, digests: Iterable[Digest], *, by: str, reason: str, at: 
     for one in objects:
         path = store.blob_path(one)
         try:
-            path.unlink(missing_ok=True)
+            durable.remove(path)
         except OSError as cause:
             raise durable.failed("erase an object", path, cause) from cause
     for folder in sorted({store.blob_path(one).parent for one in objects}):

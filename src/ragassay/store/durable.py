@@ -79,6 +79,12 @@ def make_folders(top: Path, folder: Path) -> None:
         make_folder(top / part)
 
 
+def remove(path: Path) -> None:
+    """Take a file's name away, if it is there; whoever calls pushes the folder."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+
+
 def entries_below(folder: Path) -> Iterator[Path]:
     """Every path below a folder; a folder that cannot be read is a StoreError and never just empty."""
 
