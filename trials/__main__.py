@@ -105,9 +105,7 @@ def main() -> int:
     parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--mutations", type=int, default=1000, help="mutated inputs of each format")
     parser.add_argument("--tampers", type=int, default=4800, help="tamperings in this process; 200 more by commands")
-    parser.add_argument(
-        "--data", type=Path, default=Path("../shared/data"), help="public data sets, of real_texts"
-    )
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="public data sets, of real_texts")
     parser.add_argument("--seed", type=int, default=20260801)
     parser.add_argument("--short", action="store_true", help="the version that is part of the tests: kills and disks")
     given = parser.parse_args()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ragassay.redact.detect import Detector, Found, find
@@ -88,10 +88,11 @@ def _add(
     """The parts of what is found over the ends of the texts of one group."""
     if sum(len(one.text) for one in group) > MOST_JOINED:
         return
+    whole = {one.name for one in detectors if one.joined}
     pieces, starts, at = [], [], 0
     for one in group:
         if one.number not in masked:
-            masked[one.number] = _masked(one.text, find(one.text, detectors))
+            masked[one.number] = _masked(one.text, _closed(one.text, find(one.text, detectors), whole))
         piece = masked[one.number].strip()
         starts.append((at, len(masked[one.number]) - len(masked[one.number].lstrip()), len(piece)))
         pieces.append(piece)
@@ -105,6 +106,13 @@ def _add(
         if len(parts) > 1:
             for one, begin, end in parts:
                 cuts[one.number].append(Found(begin, end, found.name))
+
+
+def _closed(text: str, found: Iterable[Found], whole: Collection[str]) -> Iterator[Found]:
+    """What does not go on in another text: a value that was taken for its place (`Bearer ...`) and ends with the text
+    may be the beginning of a token that goes on."""
+    end = len(text.rstrip())
+    return (one for one in found if one.name in whole or one.end < end)
 
 
 def _masked(text: str, found: Iterable[Found]) -> str:
