@@ -30,6 +30,8 @@ class Bundle(NamedTuple):
     signature: bytes
     key_id: str
     """A hint only: which key to try."""
+    timestamp: bytes = b""
+    """An RFC 3161 reply about the signature; empty: none."""
 
 
 def pae(payload_type: str, body: bytes) -> bytes:
@@ -46,10 +48,14 @@ def sign(statement: dict[str, Any], signer: Signer) -> bytes:
 
 def encode(bundle: Bundle) -> bytes:
     """The one byte form of a bundle."""
+    material: dict[str, Any] = {"publicKey": {"hint": bundle.key_id}}
+    if bundle.timestamp:
+        stamped = [{"signedTimestamp": base64.b64encode(bundle.timestamp).decode()}]
+        material["timestampVerificationData"] = {"rfc3161Timestamps": stamped}
     return canonical_bytes(
         {
             "mediaType": MEDIA_TYPE,
-            "verificationMaterial": {"publicKey": {"hint": bundle.key_id}},
+            "verificationMaterial": material,
             "dsseEnvelope": {
                 "payload": base64.b64encode(bundle.payload).decode(),
                 "payloadType": PAYLOAD_TYPE,
@@ -83,14 +89,26 @@ def _decode(data: bytes) -> Bundle:
     if not isinstance(signatures, list) or len(signatures) != 1:
         count = len(signatures) if isinstance(signatures, list) else "no list of"
         raise FormError(f"{count} signatures; a bundle has exactly one", field="dsseEnvelope.signatures", hint=_HINT)
-    hint = _at(_at(_at(value, "verificationMaterial"), "publicKey"), "hint")
-    bundle = Bundle(
-        _bytes(_at(envelope, "payload"), "payload"), _bytes(_at(signatures[0], "sig"), "signatures[0].sig"), str(hint)
+    material = _at(value, "verificationMaterial")
+    hint = _at(_at(material, "publicKey"), "hint")
+    payload, signature = (
+        _bytes(_at(envelope, "payload"), "payload"),
+        _bytes(_at(signatures[0], "sig"), "signatures[0].sig"),
     )
+    bundle = Bundle(payload, signature, str(hint), _stamped(material))
     if encode(bundle) != data:
         raise FormError("not in its one canonical form: a field, a space or a key's id too many, or another order",
                         hint=_HINT)  # fmt: skip
     return bundle
+
+
+def _stamped(material: dict[str, Any]) -> bytes:
+    if "timestampVerificationData" not in material:
+        return b""
+    found = _at(material["timestampVerificationData"], "rfc3161Timestamps")
+    if not isinstance(found, list) or len(found) != 1:
+        raise FormError("a bundle has one time stamp, or none", field="rfc3161Timestamps", hint=_HINT)
+    return _bytes(_at(found[0], "signedTimestamp"), "signedTimestamp")
 
 
 def _at(value: Any, key: str) -> Any:

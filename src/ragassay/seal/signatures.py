@@ -12,6 +12,7 @@ from ragassay.records.ledger import Entry
 from ragassay.seal import bundle as bundles
 from ragassay.seal.keys import Signer
 from ragassay.seal.statements import Kind, check_statement, erasure, numbers, preregistration, read_statement, verdict
+from ragassay.seal.timestamps import check_reply
 from ragassay.seal.trust import Trust
 from ragassay.store import Store
 
@@ -39,12 +40,18 @@ class Signed(NamedTuple):
     bundle: Digest
 
 
-def sign(store: Store, kind: Kind, about: Digest, signer: Signer) -> Digest:
+def sign(store: Store, kind: Kind, about: Digest, signer: Signer, timestamp: bytes = b"") -> Digest:
     """Sign the statement of this kind about an object of the store; ref `bundle/<about>/<key id>`.
 
-    The same object and key give the same bundle.
+    The same object and key give the same bundle, so that a time stamp over its signature can be added by signing again.
+    FormError for a `timestamp` that is not about this signature.
     """
-    digest = store.put(bundles.sign(MAKERS[kind](store, about), signer))
+    data = bundles.sign(MAKERS[kind](store, about), signer)
+    if timestamp:
+        made = bundles.decode(data)
+        check_reply(timestamp, made.signature)
+        data = bundles.encode(made._replace(timestamp=timestamp))
+    digest = store.put(data)
     store.set_ref(f"{PREFIX}/{about.removeprefix('sha256:')}/{signer.key_id}", digest, kind="bytes")
     return digest
 
@@ -59,12 +66,14 @@ def check_bundle(
 ) -> tuple[str, str]:
     """The key id and name of the signer of a bundle that holds in every respect.
 
-    In this order: its one form (FormError), a key that may sign this (UntrustedKeyError), the signature
+    In this order: its one form (FormError), its time stamp if it has one (FormError, SignatureError, UntrustedKeyError
+    where the policy trusts none or asks for one), a key that may sign this (UntrustedKeyError), the signature
     (SignatureError), the kind (PredicateError), the subject (SubjectError), and, with `wanted`, that it says exactly
-    what the records say (SubjectError). `at`: when the ledger says that it was signed.
+    what the records say (SubjectError). `at`: when the ledger says that it was signed;
+    a time stamp goes before that.
     """
     bundle = bundles.decode(data)
-    trusted = trust.key(bundle.key_id, kind, at)
+    trusted = trust.key(bundle.key_id, kind, trust.signed_at(bundle, kind, at))
     bundles.check_signature(bundle, trusted.public)
     statement = read_statement(bundle.payload)
     check_statement(statement, kind, ROLES[kind], about)

@@ -14,6 +14,10 @@ compromised = true                    # with revoked: nothing counts that this k
 [require]                             # distinct signers; at least one kind
 pre-registration = 1
 verdict = 2
+
+[time]                                # optional: trusted time (RFC 3161)
+roots = ["tsa-root.pem"]              # under which a bundle's time stamp must stand
+needed = ["pre-registration"]         # kinds of which every bundle must have one
 """
 
 from __future__ import annotations
@@ -31,9 +35,13 @@ from ragassay.records.text import in_order, valid_at
 from ragassay.records.toml_file import line_of, read_toml, without_dates
 from ragassay.seal.keys import key_id, read_public
 from ragassay.seal.statements import PREDICATES, Kind
+from ragassay.seal.timestamps import read_roots, time_of
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.x509 import Certificate
+
+    from ragassay.seal.bundle import Bundle
 
 
 class KeyEntry(Record, frozen=True, kw_only=True):
@@ -53,10 +61,21 @@ class KeyEntry(Record, frozen=True, kw_only=True):
         require(in_order(self.valid_from, self.valid_until), "valid_until is before valid_from")
 
 
+class TimeEntry(Record, frozen=True, kw_only=True):
+    """[time]"""
+
+    roots: tuple[Name, ...]
+    needed: tuple[Kind, ...] = ()
+
+    def __post_init__(self) -> None:
+        require(bool(self.roots), "roots is empty: nobody's time is trusted")
+
+
 class _File(Record, frozen=True, kw_only=True):
     key: tuple[KeyEntry, ...]
     require: dict[str, Annotated[int, Meta(ge=1)]]
     ledger: Digest | None = None
+    time: TimeEntry | None = None
 
 
 class Trusted(NamedTuple):
@@ -72,6 +91,26 @@ class Trust(NamedTuple):
     keys: dict[str, Trusted]
     required: dict[Kind, int]
     ledger: Digest | None = None
+    time_roots: tuple[Certificate, ...] = ()
+    time_needed: frozenset[Kind] = frozenset()
+
+    def signed_at(self, bundle: Bundle, kind: Kind, at: Instant | None) -> Instant | None:
+        """When a bundle was signed at the latest: by its time stamp, else what the ledger says (`at`).
+
+        UntrustedKeyError for a stamp where the policy names no root, and for none where it asks for one; else what
+        `time_of` raises.
+        """
+        if not bundle.timestamp:
+            if kind in self.time_needed:
+                raise UntrustedKeyError(f"the {kind} has no time stamp, and the trust policy asks for one",
+                                        hint="`ragassay sign --time-reply` adds one")  # fmt: skip
+            return at
+        if not self.time_roots:
+            raise UntrustedKeyError(
+                f"the {kind} has a time stamp, and the trust policy names no root for any",
+                hint="name the authority's root: [time] roots = [...]",
+            )
+        return time_of(bundle.timestamp, bundle.signature, self.time_roots)
 
     def key(self, wanted: str, kind: Kind, at: Instant | None) -> Trusted:
         """The key with this id, if it may sign this kind and counts at `at` (None: nobody recorded when).
@@ -134,7 +173,10 @@ def read_trust(path: Path) -> Trust:
         if able < count:
             raise UsageError(f"{count} must sign a {kind}, and {able} may", file=str(path), field=f"require.{kind}",
                              hint="name more keys, or ask for fewer")  # fmt: skip
-    return Trust(keys, required, found.ledger)
+    if found.time is None:
+        return Trust(keys, required, found.ledger)
+    roots = read_roots([path.parent / one for one in found.time.roots])
+    return Trust(keys, required, found.ledger, roots, frozenset(found.time.needed))
 
 
 def _keys(found: _File, path: Path) -> dict[str, Trusted]:
