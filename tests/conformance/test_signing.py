@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.seal.authority import Authority
 
 from ragassay.records.canonical import digest_of
-from ragassay.seal.bundle import sign
+from ragassay.seal.bundle import decode, encode, sign
 from ragassay.seal.keys import new_keys, read_private
 from ragassay.seal.statements import PREDICATES, STATEMENT
+from ragassay.seal.timestamps import request_over
 
 ROOT = Path(__file__).resolve().parents[2]
 NPM = ROOT / "tools" / "sigstore"
@@ -107,10 +109,10 @@ class TestNpmSigstore:
     """`@sigstore/verify` on the bundle as a whole, with our key and no log asked for."""
 
     @staticmethod
-    def code(data: bytes, public: Path, folder: Path) -> int:
+    def code(data: bytes, public: Path, folder: Path, *chain: Path) -> int:
         path = folder / "bundle.json"
         path.write_bytes(data)
-        told = ["node", str(NPM / "verify.mjs"), str(path), str(public)]
+        told = ["node", str(NPM / "verify.mjs"), str(path), str(public), *map(str, chain)]
         return subprocess.run(told, capture_output=True, check=False).returncode
 
     def test_accepts_and_rejects(self, bundle: bytes, keys: Path, tmp_path: Path) -> None:
@@ -118,3 +120,15 @@ class TestNpmSigstore:
         assert self.code(bundle, keys / "other.pub", tmp_path) == 1
         for change in TAMPERED:
             assert self.code(rewritten(bundle, change), keys / "release.pub", tmp_path) == 1
+
+    def test_a_time_stamp_in_the_bundle(self, bundle: bytes, keys: Path, tmp_path: Path) -> None:
+        pytest.importorskip("rfc3161_client")
+        made, public = decode(bundle), keys / "release.pub"
+        one, other = Authority(tmp_path / "one"), Authority(tmp_path / "other")
+        stamped = encode(made._replace(timestamp=one.stamp(request_over(made.signature))))
+        assert self.code(stamped, public, tmp_path, one.folder / "tsa.pem", one.root) == 0
+        assert self.code(stamped, public, tmp_path, other.folder / "tsa.pem", other.root) == 1
+        assert self.code(stamped, public, tmp_path) == 1, "it refuses a stamp that nobody vouches for, as we do"
+        assert self.code(bundle, public, tmp_path, one.folder / "tsa.pem", one.root) == 1, "none where one is asked for"
+        elsewhere = encode(made._replace(timestamp=one.stamp(request_over(b"another signature"))))
+        assert self.code(elsewhere, public, tmp_path, one.folder / "tsa.pem", one.root) == 1
