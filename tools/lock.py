@@ -10,6 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ["hatchling>=1.27", "editables>=0.5"]
+CROISSANT = ["mlcroissant>=1.0"]
+"""The validator of Croissant files, in an environment of its own: it brings stubs that change what mypy sees."""
 
 
 def compile_lock(target: str, *arguments: str) -> None:
@@ -20,13 +22,19 @@ def compile_lock(target: str, *arguments: str) -> None:
     subprocess.run(command, check=True, cwd=ROOT)
 
 
+def compile_of(target: str, wanted: list[str]) -> None:
+    """One lock file of packages that stand in no group of the project."""
+    with tempfile.NamedTemporaryFile("w", suffix=".in") as listed:
+        listed.write("\n".join(wanted))
+        listed.flush()
+        compile_lock(target, listed.name)
+
+
 def main() -> None:
     """All of them; none may move what an earlier one has chosen."""
     compile_lock("core.lock", "pyproject.toml")
-    with tempfile.NamedTemporaryFile("w", suffix=".in") as wanted:
-        wanted.write("\n".join(BUILD))
-        wanted.flush()
-        compile_lock("build.lock", wanted.name)
+    compile_of("build.lock", BUILD)
+    compile_of("croissant.lock", CROISSANT)
     chosen = ["--constraint", "locks/core.lock", "--constraint", "locks/build.lock"]
     compile_lock("dev.lock", "--group", "dev", *chosen)
     compile_lock("models.lock", "--group", "models", "--no-deps")

@@ -28,14 +28,15 @@ def export(
     store: Path | None = None,
     json: bool = False,
 ) -> None:
-    """Write all evidence of a run as one file (.zip), or the rows of its score table (.csv, .parquet).
+    """Write all evidence of a run as one file (.zip), rows of its score table (.csv, .parquet), or a card of its data.
 
     `docs/evidence.md` says what is in the file of evidence, and `docs/tables.md` what the columns mean.
 
     Parameters
     ----------
     out
-        The files to write; the ending chooses the form: .zip, .csv, or .parquet (which needs `ragassay[parquet]`).
+        The files to write; the ending chooses the form: .zip, .csv, .parquet (which needs `ragassay[parquet]`), or
+        .json: a Croissant description of questions and documents, which copies none of them.
     scores
         Which score table: the name of its run, a digest, its beginning, or `latest`.
     table
@@ -52,8 +53,10 @@ def export(
         What was written, as JSON on standard output.
     """
     for path in out:
-        if path.suffix not in (".zip", ".csv", ".parquet"):
-            raise UsageError(f"{path} does not end with .zip, .csv or .parquet", hint="for example observations.csv")
+        if path.suffix not in (".zip", ".csv", ".parquet", ".json"):
+            raise UsageError(
+                f"{path} does not end with .zip, .csv, .parquet or .json", hint="for example observations.csv"
+            )
         if public and path.suffix != ".zip":
             raise UsageError("--public is about evidence; a table has the ids of questions", hint="name a .zip file")
     opened = open_store(config, store)
@@ -63,6 +66,9 @@ def export(
         with writing(path):
             if path.suffix == ".zip":
                 _write_evidence(opened, opened.get_record(ScoreTable, digest).run_record, path, public=public)
+                continue
+            if path.suffix == ".json":
+                _write_card(opened, opened.get_record(ScoreTable, digest).run_record, path)
                 continue
             _write(rows_of(opened, digest, table), path)
     if json:
@@ -90,6 +96,15 @@ def _write_evidence(store: Store, run: Digest, path: Path, *, public: bool) -> N
 
     with replacing(path) as part, part.open("wb") as file:
         export_run(store, run, file, version=VERSION, public=public)
+
+
+def _write_card(store: Store, run: Digest, path: Path) -> None:
+    import json
+
+    from ragassay.audit.croissant import croissant
+
+    text = json.dumps(croissant(store, run), ensure_ascii=False, indent=2) + "\n"
+    replace_file(path, [text.encode()])
 
 
 def _write(table: tables.Table, path: Path) -> None:
