@@ -75,7 +75,9 @@ def check_head(lines: list[Line], head: Head, *, file: str = LEDGER) -> None:
     if head.number >= len(lines) or lines[head.number].digest != head.digest:
         have = many(len(lines), "line") if head.number >= len(lines) else f"line {head.number} is another one"
         raise LedgerError(
-            f"rolled back: its witness has seen line {head.number} ({head.digest}), here {have}", file=file, hint=_HINT
+            f"rolled back: its witness has seen line {head.number} ({head.digest}), here {have}",
+            file=file,
+            hint=f"{_HINT}; a copy or an imported file from before, whose store went on, has another XDG_STATE_HOME",
         )
 
 
@@ -163,7 +165,8 @@ class Ledger:
                 if self.bytes():
                     raise LedgerError("there is a ledger already", file=str(self.path), hint="name a new folder")
                 self._append(descriptor, data)
-                if found:
+                seen = self.witnessed(found)
+                if found and (seen is None or seen.number < found[-1].entry.number):  # never set back
                     self._tell(found[0].digest, Head(number=found[-1].entry.number, digest=found[-1].digest))
         except OSError as cause:
             raise durable.failed("write the ledger", self.path, cause) from cause

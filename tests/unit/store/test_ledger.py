@@ -101,6 +101,21 @@ def test_a_ledger_that_was_rolled_back_is_shorter_than_its_witness(store: Store)
     Ledger(store.path).lines()  # both rolled back together, or no witness: it looks whole; docs/limits.md says so
 
 
+def test_an_older_copy_that_is_taken_in_sets_no_witness_back(store: Store, tmp_path: Path) -> None:
+    older = filled(store, 3)
+    filled(store, 5)
+    copy = Store.open(tmp_path / "copy", create=True, witness=tmp_path / "state")
+    copy.ledger.adopt(older)
+    with pytest.raises(LedgerError, match="rolled back"):
+        copy.ledger.lines()
+    store.ledger.path.write_bytes(older)
+    with pytest.raises(LedgerError, match="rolled back"):
+        store.ledger.lines()
+    elsewhere = Store.open(tmp_path / "elsewhere", create=True, witness=tmp_path / "other state")
+    elsewhere.ledger.adopt(older)
+    assert len(elsewhere.ledger.lines()) == 4
+
+
 def test_another_line_in_the_place_that_the_witness_has_seen(store: Store, tmp_path: Path) -> None:
     filled(store, 3)
     kept = (store.path / LEDGER).read_bytes().split(b"\n")[:3]
