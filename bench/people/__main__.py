@@ -23,6 +23,7 @@ from bench.people.figures import auc, best_f1, f1_at, kappa, paired, spearman
 
 from ragassay.run.judges.contract import Item, Shown
 from ragassay.run.judges.lexical import CANNOT_SEE, THRESHOLD, LexicalEvaluator
+from ragassay.run.judges.llm.numbers import absent
 from ragassay.run.judges.semantic import SemanticEvaluator
 from ragassay.run.judges.semantic.formulas import bertscore
 
@@ -128,6 +129,18 @@ def wice(embedder: Any) -> Iterator[str]:
     if embedder is not None:
         yield from _helps(strict, good, scores, titles)
     yield ""
+    yield from _numbers(claims, labels)
+    yield ""
+
+
+def _numbers(claims: list[tuple[str, list[str]]], labels: list[str]) -> Iterator[str]:
+    """What the check of numbers that overrules a language model would take back."""
+    yield "Claims with a number or date that stands nowhere in the evidence, which a language model may not call"
+    told = []
+    for label in ("supported", "not_supported"):
+        mine = [absent(*one, "en") is not None for one, of in zip(claims, labels, strict=True) if of == label]
+        told.append(f"{sum(mine)} of {len(mine)} that people call {label.replace('_', ' ')}")
+    yield f"supported (`numbers` of [judges](judges.md)): {', '.join(told)}."
 
 
 def _helps(strict: list[int], good: list[bool], scores: dict[str, list[float]], titles: list[str]) -> Iterator[str]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.unit.run.judges.world import ANSWER, TEXTS, RunWorld, honest, served
+from tests.unit.run.judges.world import ANSWER, TEXTS, RunWorld
+from trials.scripted_models import honest, served
 
 from ragassay.records.judgement import JudgeIdentity
 from ragassay.run.judges.llm import asking, judge, texts
@@ -27,6 +28,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "together": {"together": 2},
     "reasks": {"reasks": 3},
     "what an invented quote is": {"unquoted": "unsupported"},
+    "what an absent number is": {"numbers": "none"},
     "most evidence": {"evidence_characters": 50_000},
     "order swap": {"order_swap": True},
     "counterfactual": {"counterfactual": True},

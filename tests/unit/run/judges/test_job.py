@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.run.judges.world import Overlap, RunWorld, honest, served
+from tests.unit.run.judges.world import Overlap, RunWorld
+from trials.scripted_models import honest, served
 
 from ragassay.errors import CeilingError, ErrorBudgetError
 from ragassay.records.judgement import AnswerClaims, JudgementSet, JudgeWork

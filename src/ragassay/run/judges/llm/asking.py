@@ -15,6 +15,7 @@ from ragassay.run.judges.contract import Item, Verdict
 from ragassay.run.judges.llm.call import Came, Heard, Meter, log_odds
 from ragassay.run.judges.llm.fence import nonce_of, tag_of
 from ragassay.run.judges.llm.form import BadReplyError, Said, read, schema_of
+from ragassay.run.judges.llm.numbers import absent
 from ragassay.run.judges.llm.prompt import Call, body_of, calls_for, messages, names_of, size_of, yes_no
 from ragassay.run.judges.llm.quotes import find, spans_of
 
@@ -106,15 +107,22 @@ class Asking:
             said = read(came.heard.text, names, call.scale, quotes=call.quoted)
         except BadReplyError as bad:
             return [_error(bad.code, bad.detail)._replace(version=came.heard.version) for _ in names]
-        made = [self._verdict(call, said[name], kind)._replace(version=came.heard.version) for name in names]
+        made = [
+            self._verdict(call, said[name], statement, kind)._replace(version=came.heard.version)
+            for name, statement in zip(names, call.statements, strict=True)
+        ]
         if self._several or any(one.status == "error" for one in made):
             await self._keep(key, came.heard)
         return made
 
-    def _verdict(self, call: Call, said: Said, kind: Kind) -> Verdict:
-        """What is said of one item, if its quotes are what they should be."""
+    def _verdict(self, call: Call, said: Said, statement: str, kind: Kind) -> Verdict:
+        """What is said of one item, if its quotes are what they should be and its numbers are there."""
         if not call.quoted or said.verdict == SCALES[call.scale][1] or kind == "opposite":
             return Verdict("value", label=said.verdict, rationale=said.reason)
+        if said.verdict == SCALES[call.scale][0] and self._settings.numbers != "none":
+            number = absent(statement, call.sources)
+            if number is not None:
+                return self._overruled(call, said, number)
         found = [place for quote in said.quotes if (place := find(quote, call.sources)) is not None]
         if found:
             spans: tuple[Span, ...] = tuple(
@@ -126,6 +134,13 @@ class Asking:
             told = f"{code}: called {said.verdict}, and no quote of it stands in the evidence. {said.reason}"
             return Verdict("value", label=SCALES[call.scale][1], rationale=told)
         return _error(code, f"called {said.verdict}; quoted {list(said.quotes)!r:.300}")
+
+    def _overruled(self, call: Call, said: Said, number: str) -> Verdict:
+        """In place of a verdict that cannot be right: a number of the statement stands nowhere."""
+        told = f"called {said.verdict}, and {number!r} stands nowhere in the evidence"
+        if self._settings.numbers == "unsupported":
+            return Verdict("value", label=SCALES[call.scale][1], rationale=f"{told}. {said.reason}")
+        return _error("number_not_there", told)
 
     @staticmethod
     def _spans(call: Call, number: int, start: int, end: int) -> tuple[Span, ...]:
@@ -245,7 +260,7 @@ def _check_end(heard: Heard, version: str | None) -> None:
 def _may_mend(verdict: Verdict) -> bool:
     """Whether asking again may help: the reply was not usable. What never arrived was tried again already."""
     failure = verdict.failure
-    never = ("other_model", "evidence_too_long")
+    never = ("other_model", "evidence_too_long", "number_not_there")
     return failure is not None and failure.cause == "invalid_response" and failure.code not in never
 
 

@@ -14,6 +14,7 @@ from ragassay.run.judges.contract import Item, Verdict
 from ragassay.run.judges.llm.asking import TOKENS_A_CALL, TOKENS_AN_ITEM, Asking
 from ragassay.run.judges.llm.call import Endpoint
 from ragassay.run.judges.llm.form import PARSER, schema_of
+from ragassay.run.judges.llm.numbers import RULE as NUMBERS
 from ragassay.run.judges.llm.prompt import QUOTED
 from ragassay.run.judges.llm.settings import LlmSettings, llm_settings
 from ragassay.run.judges.llm.texts import prompt_digest, rubrics_of
@@ -90,6 +91,7 @@ def _identity(settings: LlmSettings, rubrics: Mapping[str, str], endpoint: str) 
         "together": str(settings.together),
         "reasks": str(settings.reasks),
         "unquoted": settings.unquoted,
+        "numbers": settings.numbers if settings.numbers == "none" else f"{settings.numbers} {NUMBERS}",
         "evidence_characters": str(settings.evidence_characters),
         "score": f"logprobs {settings.top_logprobs}" if settings.score == "logprobs" else "none",
         "order_swap": str(settings.order_swap).lower(),

@@ -36,6 +36,8 @@ class LlmSettings(Record, frozen=True, kw_only=True):
     """So many times what got no usable reply is asked again."""
     unquoted: Literal["error", "unsupported"] = "error"
     """What *supported* or *contradicted* is where no quote of it stands in the evidence."""
+    numbers: Literal["error", "unsupported", "none"] = "error"
+    """What *supported* is where a number or date of the statement stands nowhere in the evidence; none: not looked."""
     evidence_characters: Annotated[int, Meta(ge=1)] = 60_000
     """Items with more evidence are not asked: error(evidence_too_long). Nothing is cut off in silence."""
     score: Literal["none", "logprobs"] = "none"
