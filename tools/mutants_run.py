@@ -86,6 +86,8 @@ class Forks:
 
         if not Path(str(ragassay.__file__)).is_relative_to(COPY):
             sys.exit(f"the tests import {ragassay.__file__}, not the mutants in {COPY}")
+        if session.testsfailed:
+            sys.exit("not every test could be imported: see them with pytest in mutants/")
         state = State()
         todo = state.to_run(self.parts, again=self.again)
         calls = called_by(session.items)

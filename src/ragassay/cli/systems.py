@@ -15,6 +15,7 @@ from ragassay.errors import RagassayError, UsageError
 from ragassay.extensions import extension_names, load_extension, unknown_name
 from ragassay.records.base import Instant
 from ragassay.run import System
+from ragassay.run.foreign import foreign
 from ragassay.run.systems.chat import ChatSystem
 from ragassay.run.systems.command import CommandSystem
 from ragassay.run.systems.completions import TRANSPORT
@@ -166,7 +167,8 @@ def _extension(kind: Any, rest: dict[str, Any], place: Place) -> System:
               "as_of": place.as_of}  # fmt: skip
     wanted = inspect.signature(found.value).parameters
     given = {key: one for key, one in values.items() if key in wanted}
-    return ExtensionSystem(_make(partial(found.value, **given), rest), found)
+    with foreign(f"{name!r} of {found.distribution}, as it was made,", "kind"):
+        return ExtensionSystem(_make(partial(found.value, **given), rest), found)
 
 
 def _unknown_kind(kind: Any) -> UsageError:

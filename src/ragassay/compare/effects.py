@@ -12,6 +12,7 @@ from ragassay.compare import times
 from ragassay.compare.cells import Floats, Ints, Key
 from ragassay.compare.effect import EXACT_UP_TO, Differences, differences, effect_of
 from ragassay.compare.families import Purpose, corrected
+from ragassay.compare.figures import Setting as Drawn
 from ragassay.compare.figures import figures
 from ragassay.compare.pairs import LAST_LIST, Pairs, aggregation_of, both_placed, joined, pairs, status_counts
 from ragassay.compare.side import Side, order_of
@@ -63,8 +64,9 @@ def effects(a: Side, b: Side, setting: Setting) -> list[Effect]:
     cluster, so that the tests of all measures and slices belong together.
     """
     tested = [one for population in populations(a, b) for one in _of_population(a, b, population, setting)]
+    for one in figures(a, b, Drawn(setting.seed, setting.flips, setting.level)):
+        tested.append(Tested(one.effect, None if one.pairs is None else _flipped(one.pairs, one.own)))
     made = _with_tests(a, b, tested, setting)
-    made += figures(a, b)
     made.sort(key=_order)
     return corrected(made, setting.slices, whole_slices(a, b))
 

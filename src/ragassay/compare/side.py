@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
@@ -9,17 +10,23 @@ import numpy as np
 
 import ragassay.benchmark
 from ragassay.compare.cells import Cells, Flags, Ints, Key, Rows, collapse, read_rows
+from ragassay.measures import parse
+from ragassay.records import canonical
 from ragassay.records.base import Digest
 from ragassay.records.case import Benchmark, Case
 from ragassay.records.protocol import Protocol, Run, Scoring, Subject
-from ragassay.records.score import CLASS_ORDER, Estimate, Population, ScoreTable
+from ragassay.records.score import CLASS_ORDER, Estimate, Observation, Population, ScoreTable
 from ragassay.records.trace import TraceContent
 from ragassay.score.aggregate import Told, told_of
 from ragassay.score.answer import RUNTIME_MEASURES
+from ragassay.score.confidence import DECISIONS, OF_GROUPS, with_implied
+from ragassay.score.derived import GROUPED, Made, made_of
 from ragassay.score.estimates import ACROSS, COUNTED
 from ragassay.score.fill import LIMITED
 from ragassay.store import Store
 
+SETS = DECISIONS | OF_GROUPS | GROUPED | {"retrieval_auroc"}
+"""Measures that are made of rows of others, or of many questions at once."""
 _NO_LISTS = frozenset({"assemble", "guard", "cite"})
 
 
@@ -91,8 +98,13 @@ class Side:
     @property
     def keys(self) -> tuple[Key, ...]:
         """Every (measure, step) that the table has rows of whole questions for, in order."""
-        found = {**self._content, **self._runtime}
+        found = [key for key in {**self._content, **self._runtime} if not self._of_many(key[0])]
         return tuple(sorted(found, key=lambda key: (key[0], key[1] or "")))
+
+    def _of_many(self, measure: str) -> bool:
+        """Whether a row is only a part of a figure, such as on which side of an AUROC a question is."""
+        told = self.told(measure, None)
+        return told.name in GROUPED or (told.declared is not None and told.declared.aggregation == "set")
 
     def cells(self, measure: str, step: str | None) -> Cells | None:
         """A measure at a step, repeats averaged; None if the table has no row of it."""
@@ -113,6 +125,28 @@ class Side:
     def estimates(self) -> tuple[Estimate, ...]:
         """The estimates of the table."""
         return tuple(self.store.get_lines(Estimate, self.table.estimates))
+
+    @cached_property
+    def derived(self) -> Mapping[tuple[str, str | None, Population], Made]:
+        """What the estimates without rows of their own are made of: decisions, groups of paraphrases, repeats."""
+        sealed = with_implied(parse(one) for one in self.scoring.measures)
+        if not any(one.name in SETS for one in sealed):
+            return {}
+        needed = {f'"measure":"{one.name}'.encode() for one in sealed if one.name not in SETS - {"retrieval_auroc"}}
+        needed |= {b'"measure":"' + name.encode() for name in GROUPED}
+        rows: dict[tuple[str, str], list[Observation]] = defaultdict(list)
+        for line in self.store.get_raw_lines(self.table.observations):
+            if any(one in line for one in needed):
+                row = canonical.parse(Observation, line)
+                rows[row.measure, row.step or ""].append(row)
+        over = {name: [case for case, own in zip(self.cases, flags, strict=True) if own]
+                for name, flags in self.members.items()}  # fmt: skip
+        classes = {name: own for name, own in over.items() if name.class_ != "answerability"}
+        across = {name: own for name, own in over.items() if name.class_ == "answerability"}
+        return {
+            (one.told.spelled, one.told.step, one.population): one
+            for one in made_of(rows, classes, across, self.scoring)
+        }
 
     def traces(self) -> Iterable[TraceContent]:
         """What the system did, one key at a time."""

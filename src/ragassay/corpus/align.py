@@ -18,7 +18,7 @@ from ragassay.corpus.fold import places as places_of
 from ragassay.corpus.places import GRAM, LEAST, Places, most_places
 from ragassay.errors import UsageError
 
-RULE = "align/1"
+RULE = "align/2"
 FLOOR = 0.9
 """Least share of a text's dense characters, recognised decoration aside, that must stand in its places."""
 LOWEST = 0.8
@@ -89,11 +89,33 @@ class Texts:
         self.places = Places([fold(one) for one in raw])
         self.map: Callable[[int], Map] = lru_cache(maxsize=64)(lambda number: places_of(raw[number]))
 
-    def exact(self, wanted: str) -> list[Found]:
+    def dense(self, wanted: str, only: Sequence[int] | None = None) -> tuple[list[tuple[int, int]], bool]:
+        """(text, start) of every place of a dense text, in these texts if any are named; whether that is all."""
+        if not wanted:
+            return [], True
+        found, most = self.places.find(wanted), most_places(wanted)
+        complete = len(found) < most
+        if only is None:
+            return found, complete
+        if complete:
+            inside = set(only)
+            return [one for one in found if one[0] in inside], True
+        found = []
+        for number in only:
+            document = self.places.text(number)
+            at = document.find(wanted)
+            while at >= 0 and len(found) < most:
+                found.append((number, at))
+                at = document.find(wanted, at + 1)
+        return found, len(found) < most
+
+    def exact(self, wanted: str, only: Sequence[int] | None = None) -> list[Found]:
         """Every place of a text letter for letter, in order, overlapping ones too; of very many the first ones."""
-        dense, most = fold(wanted), most_places(wanted)
+        most = most_places(wanted)
+        near, complete = self.dense(fold(wanted), only)
         found: list[Found] = []
-        for number in dict.fromkeys(one for one, _ in self.places.find(dense)):
+        every = range(len(self.raw)) if only is None else only
+        for number in dict.fromkeys(one for one, _ in near) if complete else every:
             at = self.raw[number].find(wanted)
             while at >= 0 and len(found) < most:
                 found.append(Found(number, at, at + len(wanted)))
@@ -132,19 +154,18 @@ def readings(wanted: str) -> list[str]:
     return [wanted] if text == wanted or len(fold(text)) < _SHORTEST else [wanted, text]
 
 
-def whole(wanted: str, texts: Texts, choices: Callable[[int], int]) -> list[Found]:
-    """The places of a text in its dense form; if there are some at which only the amount of white space differs, these.
+def whole(wanted: str, texts: Texts, only: Sequence[int] | None = None) -> tuple[list[Found], bool]:
+    """The places of a text in its dense form, and whether these are all; if there are some at which only the amount of
+    white space differs, these.
 
-    A text of fewer than 12 dense characters has only such places: *notable* is not *no table*.
+    A text of fewer than 12 dense characters has only such places: *notable* is not *no table*. `only`: in these texts.
     """
     dense = fold(wanted)
-    found = []
-    for number, at in texts.places.find(dense):
-        if choices(number) and texts.parts(number, at, len(dense)) == (0, 0):
-            found.append(texts.span(number, at, len(dense)))
+    near, complete = texts.dense(dense, only)
+    found = [texts.span(number, at, len(dense)) for number, at in near if texts.parts(number, at, len(dense)) == (0, 0)]
     words = wanted.split()
     same = [one for one in found if texts.raw[one.text][one.start : one.end].split() == words]
-    return same or (found if len(dense) >= _SHORTEST else [])
+    return same or (found if len(dense) >= _SHORTEST else []), complete
 
 
 def pieces(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
 from ragassay.corpus.chains import Segment
@@ -11,6 +11,7 @@ from ragassay.corpus.fold import fold
 
 MOST = 200
 """Dense characters of decoration around a text, and never more than what is left of it."""
+_MOST_LINES = 16
 _SHORTEST_LINE = 3
 _STORED = 0.9
 _FOREIGN = 0.5
@@ -84,6 +85,29 @@ def strip(
     if foreign > min(MOST, sum(one.length for one in left)):
         return Stripped(taken, 0, False)
     return Stripped([*headings, *left], foreign, True)
+
+
+def headed(wanted: str, stands: Callable[[str], bool], names: Container[str]) -> Iterator[tuple[list[str], str]]:
+    """A text without its first line, its first two, and so on: the names in what is left out, and what is left.
+
+    Only lines that the system put there are left out: names of documents (`names`), alone or as a value of a
+    `key: value`, other lines of that form, and lines that stand nowhere (`stands`); at most MOST dense characters, and
+    never more than are left.
+    """
+    rows, front, named = wanted.splitlines(keepends=True), 0, []
+    total = len(fold(wanted))
+    for number, row in enumerate(rows[:_MOST_LINES], 1):
+        dense = fold(row)
+        front += len(dense)
+        if front > min(MOST, total - front):
+            return
+        keyed = _KEYED.match(row)
+        told = [one for one in (dense, fold(row[keyed.end() :]) if keyed else "") if one and one in names]
+        if dense and not told and keyed is None and stands(dense):
+            return
+        named += told
+        if dense:
+            yield named, "".join(rows[number:]).strip()
 
 
 def _foreign(line: Line, taken: list[Segment], names: set[str]) -> bool:

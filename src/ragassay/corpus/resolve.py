@@ -8,9 +8,10 @@ from functools import cached_property, lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from ragassay.corpus import align
+from ragassay.corpus import align, decoration
 from ragassay.corpus.access import reference
 from ragassay.corpus.fold import fold
+from ragassay.corpus.places import most_places
 from ragassay.records.base import Instant, PassageId
 from ragassay.records.document import Document, DocumentRef, Passage, Span, Transform
 from ragassay.records.text import valid_at
@@ -18,6 +19,8 @@ from ragassay.records.trace import Resolution
 
 _MOST_CACHED = 20_000
 """Characters; longer texts are looked up each time."""
+_MOST_AMONG = 32
+"""Spans of a text that stands in several places; with more it is unresolved."""
 Allowed = frozenset[int] | None
 """Numbers of the classes that may be looked at; None: all."""
 
@@ -34,6 +37,13 @@ class Resolved(NamedTuple):
     """Why it is unresolved: empty, not_found, unknown_id, ambiguous, ambiguous_version, too_long."""
     score: float | None = None
     """Of an aligned text: the share of its characters that stand in the sources (white space and decoration aside)."""
+    among: tuple[Span, ...] = ()
+    """All places of a text that stands in several alike; it has no sources then."""
+
+    @property
+    def placed(self) -> tuple[Span, ...]:
+        """The sources, or the places among which it is one; empty exactly when it is unresolved."""
+        return self.sources or self.among
 
 
 class _Class(NamedTuple):
@@ -108,8 +118,9 @@ class Resolver:
 
         Letter for letter first: among the passages, then in the documents, where it must be the only place. Documents
         of equal text and equal authorization count as one, and all of them are sources. A text that stands in several
-        other places is `ambiguous`; an empty one is `empty`. With a `floor`, a text that stands nowhere is then aligned
-        (see `align`), and `score` is the share of it that stands in the sources. `within`: only these documents.
+        other places is `ambiguous`; an empty one is `empty`. With a `floor`, it has all of them in `among` instead (up
+        to 32), and a text that stands nowhere is aligned (see `align`): `score` is the share of it that stands in the
+        sources. `within`: only these documents.
         """
         wanted = text.strip()
         if not wanted:
@@ -149,7 +160,9 @@ class Resolver:
         if len(places) > 1 and self._as_of is not None:
             places = {place: one for place, one in places.items() if self._any_valid(one)} or places
         if len(places) > 1:
-            return _unresolved("ambiguous")
+            spans = (one.sources for one in places.values() if one.transform == "slice")
+            each = [self._of_all_members(one) for one in spans if len(one) == 1]
+            return self._several(each, "exact") if len(each) == len(places) else _unresolved("ambiguous")
         ((_, passage),) = places.items()
         return Resolved(self._of_all_members(passage.sources), "exact", passage.transform, passage.passage_id)
 
@@ -172,23 +185,17 @@ class Resolver:
 
     def _among_documents(self, wanted: str, allowed: Allowed) -> Resolved:
         texts, owners = self._texts
-        places = self._settled(texts.exact(wanted), owners, allowed)
-        if len(places) != 1:
-            return _unresolved("ambiguous" if places else "not_found")
-        return Resolved(tuple(self._spans(places)), "exact", "slice")
+        places = self._settled(texts.exact(wanted, self._only(allowed)), owners, allowed)
+        return self._one_or_several(places, "exact", "slice", len(places) < most_places(wanted))
 
     def _aligned(self, wanted: str, allowed: Allowed, floor: float) -> Resolved:
         """The text as it came, then without what a cut leaves at its ends, as one piece; then in pieces."""
-        texts, owners = self._texts
         for one in align.readings(wanted):
             if found := self._among_passages(self._decorated.get(fold(one)), allowed):
-                return found._replace(resolution="aligned", score=1.0) if found.sources else found
-            spans = align.whole(one, texts, lambda number: len(_admitted(owners[number], allowed)))
-            places = self._settled(spans, owners, allowed)
-            if len(places) > 1:
-                return _unresolved("ambiguous")
-            if places:
-                return Resolved(tuple(self._spans(places)), "aligned", "slice", score=1.0)
+                return found._replace(resolution="aligned", score=1.0) if found.placed else found
+            if (found := self._whole(one, allowed, "slice")).reason != "not_found":
+                return found
+        texts, owners = self._texts
         reason = "not_found"
         tries = (True, False) if self._as_of is not None else (False,)
         for one, only_valid in product(align.readings(wanted), tries):
@@ -198,7 +205,47 @@ class Resolver:
                 sources = dict.fromkeys(self._spans((number, part) for part, every in parts for number in every))
                 return Resolved(tuple(sources), "aligned", made.shape, score=made.score)
             reason = made if reason == "not_found" else reason
-        return _unresolved(reason)
+        return (self._headed(wanted, allowed) if reason == "ambiguous" else None) or _unresolved(reason)
+
+    def _whole(self, wanted: str, allowed: Allowed, transform: Transform) -> Resolved:
+        """The one place or the several places of a dense text."""
+        texts, owners = self._texts
+        spans, complete = align.whole(wanted, texts, self._only(allowed))
+        return self._one_or_several(self._settled(spans, owners, allowed), "aligned", transform, complete)
+
+    def _headed(self, wanted: str, allowed: Allowed) -> Resolved | None:
+        """A text that stands in several places behind lines that only the system has: the place that these name, if it
+        is one, else all of them."""
+        for front, body in decoration.headed(
+            wanted, lambda dense: bool(self._texts[0].places.find(dense)), self._known
+        ):
+            named = [one for name in front for one in self._known.get(name, ())]
+            inside = frozenset(named) if allowed is None else allowed & frozenset(named)
+            for only in (inside, allowed) if inside else (allowed,):
+                if (found := self._whole(body, only, "decorated")).placed:
+                    return found
+        return None
+
+    def _one_or_several(
+        self, places: Sequence[tuple[int, align.Found]], how: Resolution, transform: Transform, complete: bool
+    ) -> Resolved:
+        """What stands in one place has it as its source; in several, if these are all, it is one among them."""
+        if not places:
+            return _unresolved("not_found")
+        each = [tuple(self._spans([one])) for one in places]
+        if len(each) > 1:
+            return self._several(each, how, transform) if complete else _unresolved("ambiguous")
+        return Resolved(each[0], how, transform, score=1.0 if how == "aligned" else None)
+
+    def _several(self, places: Iterable[tuple[Span, ...]], how: Resolution, transform: Transform = "slice") -> Resolved:
+        spans = tuple(dict.fromkeys(span for one in places for span in one))
+        if self._floor is None or len(spans) > _MOST_AMONG:
+            return _unresolved("ambiguous")
+        return Resolved((), how, transform, score=1.0 if how == "aligned" else None, among=spans)
+
+    def _only(self, allowed: Allowed) -> list[int] | None:
+        """Numbers of the texts that may be looked at; None: all."""
+        return None if allowed is None else sorted({self._text_of[one] for one in allowed})
 
     def _settled(
         self, found: Iterable[align.Found], owners: Sequence[list[int]], allowed: Allowed
@@ -242,6 +289,20 @@ class Resolver:
         for number, one in enumerate(self._classes):
             owners[one.text].append(number)
         return align.Texts(list(owners)), list(owners.values())
+
+    @cached_property
+    def _text_of(self) -> dict[int, int]:
+        """Class -> the number of its text."""
+        return {one: number for number, owners in enumerate(self._texts[1]) for one in owners}
+
+    @cached_property
+    def _known(self) -> dict[str, list[int]]:
+        """Title, id and url of the documents in their dense form -> their classes."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for number, one in enumerate(self._classes):
+            for name in {fold(name) for own in one.members for name in (own.title, own.url, own.document_id) if name}:
+                found[name].append(number)
+        return dict(found)
 
     @cached_property
     def _decorated(self) -> dict[str, list[Passage]]:

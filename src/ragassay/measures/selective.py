@@ -133,6 +133,25 @@ def at_coverage(curve: Curve, wanted: int) -> Selected | None:
     return Selected(float(curve.thresholds[place]), int(curve.taken[place]), int(curve.wrong[place]))
 
 
+def risk_at(confidence: ArrayLike, wrong: ArrayLike, wanted: Ints, weights: Floats) -> Floats:
+    """The risk of `at_coverage` for each row of weights; NaN where it is not reached.
+
+    Args:
+        wanted: shape (resamples,), decisions that the coverage asks for.
+        weights: shape (resamples, n), how often each decision counts.
+    """
+    scores, bad = _pair(confidence, wrong)
+    if not len(scores):
+        return np.full(len(weights), np.nan)
+    blocks = _blocks(scores)
+    taken, errors = (np.cumsum(blocks.sums(one), axis=1) for one in (weights, weights * bad))
+    reached = (taken >= wanted[:, None]) & (taken > 0)
+    place = reached.argmax(axis=1)[:, None]
+    found = _over(np.take_along_axis(errors, place, 1)[:, 0], np.take_along_axis(taken, place, 1)[:, 0])
+    found[~reached.any(axis=1) | (wanted < 1)] = np.nan
+    return found
+
+
 def risk_bounds(confidence: ArrayLike, wrong: ArrayLike, wanted: int, unknown: int) -> tuple[float, float] | None:
     """The least and the greatest risk of the `wanted` most confident of all, with `unknown` more decisions.
 

@@ -32,7 +32,9 @@ class Item(Record, frozen=True, kw_only=True):
     resolution: Resolution
     transform: Transform
     sources: tuple[Span, ...] = ()
-    """Empty exactly when the item is unresolved."""
+    """Empty exactly when the item is unresolved, or stands in several places (`among`)."""
+    among: tuple[Span, ...] = ()
+    """The places in which its text stands alike, where nothing says which of them it was taken from."""
     whole_document: bool = False
     """The sources name documents without spans that were looked up (TREC runs, lists of ids)."""
     passage_id: PassageId | None = None
@@ -48,7 +50,11 @@ class Item(Record, frozen=True, kw_only=True):
     lossy: bool = False
 
     def __post_init__(self) -> None:
-        require((self.resolution == "unresolved") == (not self.sources), "sources are absent exactly when unresolved")
+        places = self.sources or self.among
+        require((self.resolution == "unresolved") == (not places), "places are absent exactly when unresolved")
+        require(not (self.sources and self.among), "an item has either sources or places among which it is one")
+        require(len(self.among) != 1, "one place is a source")
+        require(not self.among or self.resolution in ("exact", "aligned"), "a declared place is a source")
         require((self.resolution == "aligned") == (self.alignment is not None), "alignment goes with aligned")
         require(self.reason is None or self.resolution == "unresolved", "a reason goes with unresolved")
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ragassay.corpus import visible
 from ragassay.records.case import Case, Evidence, Principal
 from ragassay.records.document import Document, Passage
+from ragassay.records.text import many
 from ragassay.records.trace import Failure, Item, StepTiming, TraceContent
 from ragassay.report.holding import covered, held
 from ragassay.report.model import Access, EvidencePlace, ItemView, Place, StepView
@@ -41,21 +42,24 @@ class Library:
             return self.texts[item.text_digest]
         if item.passage_id is not None and item.passage_id in self.passages:
             return self.passages[item.passage_id].text
-        if item.transform == "derived" or item.whole_document or not item.sources:
+        spans = item.sources or (item.among[:1] if item.resolution == "exact" else ())
+        if item.transform == "derived" or item.whole_document or not spans:
             return None
         pieces = [
             document.text[span.start : span.end]
-            for span in item.sources
+            for span in spans
             if (document := self.documents.get((span.document_id, span.version)))
         ]
         return " … ".join(pieces) or None
 
     def access_of(self, item: Item, principal: Principal) -> Access:
-        """Whether the principal may see everything that the item was made of."""
+        """Whether the principal may see everything that the item was made of, or every place among which it is one."""
         found: set[Access] = set()
-        for span in item.sources:
+        for span in item.sources or item.among:
             document = self.documents.get((span.document_id, span.version))
             found.add("unknown" if document is None else "allowed" if visible(document, principal) else "denied")
+        if item.among and len(found) > 1:
+            return "unknown"
         return "denied" if "denied" in found else "unknown" if "unknown" in found or not found else "allowed"
 
 
@@ -172,6 +176,9 @@ def _item(
 
 def label(item: Item) -> str:
     """Where an item comes from, in few words: document and span, else its own id."""
+    if item.among:
+        span = item.among[0]
+        return f"{span.document_id} [{span.start}:{span.end}] or {many(len(item.among) - 1, 'other place')}"
     if not item.sources:
         return item.item_id
     span = item.sources[0]

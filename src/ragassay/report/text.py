@@ -138,13 +138,17 @@ def _tied(rows: Sequence[Tied]) -> str:
     one = rows[0]
     lowest = f" (lowest score {one.lowest:g})" if one.lowest is not None else ""
     reasons = f" ({why(one)})" if one.reasons else ""
+    among = f", {one.among:,} of these in several places alike" if one.among else ""
     return plain(
-        f"items tied to documents: {one.declared:,} declared, {one.exact:,} exact, {one.aligned:,} aligned{lowest}, "
-        f"{one.unresolved:,} unresolved{reasons}, of {one.items:,}"
+        f"items tied to documents: {one.declared:,} declared, {one.exact:,} exact, "
+        f"{one.aligned:,} aligned{lowest}{among}, {one.unresolved:,} unresolved{reasons}, of {one.items:,}"
     )
 
 
-TIED = ("Step", "Items", "Declared", "Exact", "Aligned", "Scores of the aligned", "Unresolved", "Why unresolved")
+TIED = (
+    "Step", "Items", "Declared", "Exact", "Aligned", "Scores of the aligned", "In several places", "Unresolved",
+    "Why unresolved",
+)  # fmt: skip
 
 
 def _tied_cells(one: Tied) -> tuple[str, ...]:
@@ -153,6 +157,7 @@ def _tied_cells(one: Tied) -> tuple[str, ...]:
         literal(one.step or "all lists"),
         *map(number, (one.items, one.declared, one.exact, one.aligned)),
         spread(one),
+        number(one.among),
         number(one.unresolved),
         why(one),
     )

@@ -15,13 +15,15 @@ _EDGES = (0.8, 0.85, 0.9, 0.95, 1.0)
 
 class Tied(msgspec.Struct, frozen=True, kw_only=True):
     """Items in the lists of one step over all traces, or of all lists (`step` absent): declared, exact, aligned or
-    unresolved. The four add up to `items`."""
+    unresolved. These four add up to `items`."""
 
     step: str | None
     items: int
     declared: int
     exact: int
     aligned: int
+    among: int
+    """Of the exact and the aligned those that stand in several places alike, and nobody knows which was meant."""
     unresolved: int
     reasons: dict[str, int]
     """Why they are unresolved; an item of an older trace has none."""
@@ -39,10 +41,12 @@ class _Counts:
         self.reasons: Counter[str] = Counter()
         self.parts: Counter[str] = Counter()
         self.lowest: float | None = None
+        self.among = 0
 
     def add(self, items: Iterable[Item]) -> None:
         for item in items:
             self.by[item.resolution] += 1
+            self.among += bool(item.among)
             if item.reason is not None:
                 self.reasons[item.reason] += 1
             if item.alignment is not None:
@@ -51,7 +55,7 @@ class _Counts:
 
     def with_(self, other: _Counts) -> _Counts:
         made = _Counts()
-        for name in ("by", "reasons", "parts"):
+        for name in ("by", "reasons", "parts", "among"):
             setattr(made, name, getattr(self, name) + getattr(other, name))
         made.lowest = min((one for one in (self.lowest, other.lowest) if one is not None), default=None)
         return made
@@ -64,6 +68,7 @@ class _Counts:
             declared=self.by["declared"],
             exact=self.by["exact"],
             aligned=self.by["aligned"],
+            among=self.among,
             unresolved=self.by["unresolved"],
             reasons=dict(sorted(self.reasons.items())),
             scores={part: self.parts[part] for part in order},

@@ -139,6 +139,8 @@ def _gap(citation: Citation, item: Item | None, found: Sequence[Document], named
     if citation.source is None and item is None:
         return "no item of this trace has this id"
     if item is not None and not item.sources:
+        if item.among:
+            return "its text stands in several places alike, and nothing says which was meant"
         return f"it is tied to no document ({item.reason or 'unresolved'})"
     if item is not None and item.transform == "derived":
         return "the system rewrote the text, and does not say by what"

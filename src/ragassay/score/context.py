@@ -89,8 +89,8 @@ def _density(items: Sequence[Item], relevant: Sequence[Label], world: World) -> 
 
 
 def _parents(items: Sequence[Item], world: World) -> Found:
-    places = {at.place for item in items for at in world.of(item)}
-    unresolved = sum(not item.sources for item in items)
+    places = {place for item in items for place in world.homes(item)}
+    unresolved = sum(not world.homes(item) for item in items)
     if not places:
         return missing("no_spans"), None
     return settled(value(len(places)), Bounds(low=float(len(places)), high=float(len(places) + unresolved)))

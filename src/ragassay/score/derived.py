@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ragassay.measures import Measure, parse
@@ -13,7 +13,7 @@ from ragassay.records.case import Case
 from ragassay.records.protocol import Scoring
 from ragassay.records.score import Estimate, Observation, Population
 from ragassay.score import sets
-from ragassay.score.aggregate import Base, told_of
+from ragassay.score.aggregate import Base, Group, Told, told_of
 from ragassay.score.confidence import CONFIDENCE, DECISIONS, right_of
 from ragassay.score.judged import by_judges
 from ragassay.score.paraphrases import groups, summary_of, variants
@@ -22,6 +22,7 @@ from ragassay.score.summary import Summary, summarise
 
 Rows = Mapping[tuple[str, str], Sequence[Observation]]
 Populations = Mapping[Population, Sequence[Case]]
+Joined = Callable[[Measure, Observation, Observation | None], sets.Marked]
 OVERLAP = "paraphrase_overlap"
 NO_GROUP = "no_paraphrases"
 GROUPED = frozenset({"paraphrase_consistency", OVERLAP})
@@ -37,18 +38,47 @@ class Place(NamedTuple):
     """By query_id."""
 
 
+class Made(NamedTuple):
+    """What one derived estimate is made of."""
+
+    told: Told
+    population: Population
+    group: Group
+    """Each question, or each group of paraphrases by its first, with what is known of it."""
+    own: sets.Own | None = None
+    """The decisions, where it is a figure of all of them at once."""
+
+
 def derived(rows: Rows, classes: Populations, across: Populations, scoring: Scoring) -> Iterator[Estimate]:
     """The estimates of every sealed measure of this kind, over `classes`, or over `across` where two groups of
     questions are held against each other.
     """
+    for one in made_of(rows, classes, across, scoring):
+        base = Base(one.told, one.population, one.group)
+        if one.own is not None:
+            measure = parse(one.told.spelled)
+            ranked = measure.name == "retrieval_auroc"
+            yield (
+                sets.of_ranked(base, one.own, scoring.level)
+                if ranked
+                else sets.of_decisions(measure, base, one.own, scoring.level)
+            )
+        elif one.group:
+            yield base.macro()
+        else:
+            yield base.make("macro", None, reason=NO_GROUP)
+
+
+def made_of(rows: Rows, classes: Populations, across: Populations, scoring: Scoring) -> Iterator[Made]:
+    """What every sealed measure of this kind is made of, population by population."""
     for sealed in by_judges(map(parse, scoring.measures), scoring):
         if sealed.name in DECISIONS:
             for place in _at(sealed, right_of(sealed), rows):
-                yield from _decisions(place, rows.get((str(CONFIDENCE), ""), ()), classes, scoring)
+                yield from _decisions(place, rows.get((str(CONFIDENCE), ""), ()), classes, scoring, sets.decision)
         elif sealed.name == "retrieval_auroc":
             score = rows.get((f"retrieval_{sealed.get('score')}", ""), ())
             for place in _at(sealed, sealed, rows):
-                yield from _auroc(place, score, across, scoring)
+                yield from _decisions(place, score, across, scoring, sets.ranked)
         elif sealed.name in GROUPED:
             for place in _at(sealed, sealed.inner or sealed, rows):
                 yield from _paraphrases(place, classes, scoring)
@@ -73,37 +103,23 @@ def _at(sealed: Measure, base: Measure, rows: Rows) -> Iterator[Place]:
 
 
 def _decisions(
-    place: Place, confidences: Sequence[Observation], classes: Populations, scoring: Scoring
-) -> Iterator[Estimate]:
-    sure = {(one.query_id, one.repeat): one for one in confidences}
-    told = told_of(str(place.measure), place.step, scoring)
-    for population, cases in classes.items():
-        made = [
-            (case, [sets.decision(place.measure, row, sure.get((row.query_id, row.repeat))) for row in own])
-            for case in cases
-            if (own := place.rows.get(case.query_id, ()))
-        ]
-        if made:
-            base = Base(told, population, [(case, summarise([one.row for one in own], 0.0, 1.0)) for case, own in made])
-            yield sets.of_decisions(place.measure, base, made, scoring.level)
-
-
-def _auroc(place: Place, scores: Sequence[Observation], across: Populations, scoring: Scoring) -> Iterator[Estimate]:
+    place: Place, scores: Sequence[Observation], populations: Populations, scoring: Scoring, joined: Joined
+) -> Iterator[Made]:
     sure = {(one.query_id, one.repeat): one for one in scores}
     told = told_of(str(place.measure), place.step, scoring)
-    for population, cases in across.items():
+    for population, cases in populations.items():
         made = [
-            (case, [sets.ranked(place.measure, row, sure.get((row.query_id, row.repeat))) for row in own])
+            (case, [joined(place.measure, row, sure.get((row.query_id, row.repeat))) for row in own])
             for case in cases
             if (own := place.rows.get(case.query_id, ()))
         ]
         if made:
-            base = Base(told, population, [(case, summarise([one.row for one in own], 0.0, 1.0)) for case, own in made])
-            yield sets.of_ranked(base, made, scoring.level)
+            group = [(case, summarise([one.row for one in own], 0.0, 1.0)) for case, own in made]
+            yield Made(told, population, group, made)
 
 
-def _paraphrases(place: Place, classes: Populations, scoring: Scoring) -> Iterator[Estimate]:
-    """Populations with a group; where there is no group at all, each class undefined(no_paraphrases)."""
+def _paraphrases(place: Place, classes: Populations, scoring: Scoring) -> Iterator[Made]:
+    """Populations with a group; where there is no group at all, each class without one."""
     told = told_of(str(place.measure), place.step, scoring)
     any_group = False
     for population, cases in classes.items():
@@ -113,21 +129,21 @@ def _paraphrases(place: Place, classes: Populations, scoring: Scoring) -> Iterat
         ]
         if made:
             any_group = True
-            yield Base(told, population, made).macro()
+            yield Made(told, population, made)
     if not any_group:
         for population in classes:
             if population.slice is None:
-                yield Base(told, population, []).make("macro", None, reason=NO_GROUP)
+                yield Made(told, population, [])
 
 
-def _repeats(place: Place, classes: Populations, scoring: Scoring) -> Iterator[Estimate]:
+def _repeats(place: Place, classes: Populations, scoring: Scoring) -> Iterator[Made]:
     told = told_of(str(place.measure), place.step, scoring)
     for population, cases in classes.items():
         made = [
             (case, passed(place.measure, place.rows[case.query_id])) for case in cases if case.query_id in place.rows
         ]
         if made:
-            yield Base(told, population, made).macro()
+            yield Made(told, population, made)
 
 
 def passed(measure: Measure, rows: Sequence[Observation]) -> Summary:

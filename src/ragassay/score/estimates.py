@@ -61,7 +61,7 @@ class Counted:
     def estimates(self, cases: Sequence[Case], scoring: Scoring) -> list[Estimate]:
         """As `estimate` says, of all rows that were added."""
         rows, members = self._rows, self._members
-        populations, across = populations_of(cases), across_of(cases)
+        populations, across = _populations(cases), _across(cases)
         made: list[Estimate] = list(derived(rows, populations, across, scoring))
         for measure, step in rows:
             told = told_of(measure, step or None, scoring)
@@ -84,8 +84,7 @@ class Counted:
         return made
 
 
-def populations_of(cases: Sequence[Case]) -> dict[Population, list[Case]]:
-    """The questions of each class, and of each of its slices, by id."""
+def _populations(cases: Sequence[Case]) -> dict[Population, list[Case]]:
     found: dict[Population, list[Case]] = {}
     for case in sorted(cases, key=lambda one: one.query_id):
         for name in (None, *case.slice):
@@ -93,7 +92,7 @@ def populations_of(cases: Sequence[Case]) -> dict[Population, list[Case]]:
     return found
 
 
-def across_of(cases: Sequence[Case]) -> dict[Population, list[Case]]:
+def _across(cases: Sequence[Case]) -> dict[Population, list[Case]]:
     """All questions, and all of each slice, as one population that compares answerable with unanswerable ones."""
     found: dict[Population, list[Case]] = {}
     for case in sorted(cases, key=lambda one: one.query_id):

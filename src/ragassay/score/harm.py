@@ -33,7 +33,7 @@ def harmful(measure: Measure, items: Sequence[Item], labels: Labels, reader: Rea
         any(roles.get(reader.labels[number].id) in ROLES for number in touched) or is_outdated(item, labels.world)
         for item, touched in zip(read, reading.touched, strict=True)
     ]
-    return _share(read, bad, "empty_list")
+    return _share(bad, [_perhaps(*one, labels.world) for one in zip(read, reading.open, strict=True)], "empty_list")
 
 
 def stale_in_context(items: Sequence[Item], world: World) -> tuple[Outcome, Bounds | None]:
@@ -43,18 +43,31 @@ def stale_in_context(items: Sequence[Item], world: World) -> tuple[Outcome, Boun
     """
     if not world.says_validity:
         return missing("no_validity"), None
-    return _share(items, [is_outdated(item, world) for item in items], "empty_context")
+    bad = [is_outdated(item, world) for item in items]
+    return _share(bad, [_perhaps(item, False, world) for item in items], "empty_context")
 
 
 def is_outdated(item: Item, world: World) -> bool:
-    """Whether any source of an item is stale or superseded."""
+    """Whether any source of an item is stale or superseded, or all places among which it is one."""
+    if item.among:
+        return all(world.outdated(span) for span in item.among)
     return any(world.outdated(span) for span in item.sources)
 
 
-def _share(items: Sequence[Item], bad: Sequence[bool], empty: str) -> tuple[Outcome, Bounds | None]:
-    if not items:
+def _perhaps(item: Item, touches: bool, world: World) -> bool:
+    """Whether nobody knows if an item is harmful: it is unresolved, or it is in only some of its places.
+
+    `touches`: it would touch a label in some of them.
+    """
+    if item.among:
+        return touches or any(world.outdated(span) for span in item.among)
+    return not item.sources
+
+
+def _share(bad: Sequence[bool], perhaps: Sequence[bool], empty: str) -> tuple[Outcome, Bounds | None]:
+    if not bad:
         return undefined(empty), None
-    found, unknown = sum(bad), sum(not one.sources for one in items)
-    return settled(
-        value(found, len(items)), Bounds(low=found / len(items), high=min(1.0, (found + unknown) / len(items)))
-    )
+    found = sum(bad)
+    unknown = sum(two and not one for one, two in zip(bad, perhaps, strict=True))
+    low, high = found / len(bad), min(1.0, (found + unknown) / len(bad))
+    return settled(value(found, len(bad)), Bounds(low=low, high=high))

@@ -2,7 +2,8 @@
 
 Evidence is held if the union of the items' intervals covers at least `hold` of its code points that are not white
 space; a document-level label is held by any resolved item of its document. A derived item covers nothing. Where the
-resolved items do not cover, an unresolved or derived item makes it unknown.
+resolved items do not cover, an unresolved or derived item makes it unknown; an item that is from one of several places
+alike makes unknown what it would cover in any of them, and nothing else.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ class State(IntEnum):
 
 
 class Reading(NamedTuple):
-    """A list read from its top. Per item: labels that it is the first to hold, labels that it touches, whether its
-    content is not known. Per label: whether the whole list holds it, and how many of its code points it covers."""
+    """A list read from its top. Per item: labels that it is the first to hold, labels that it touches, whether it may
+    hold what nobody knows. Per label: whether the whole list holds it, and how many of its code points it covers."""
 
     first: list[tuple[int, ...]]
     touched: list[tuple[int, ...]]
@@ -93,22 +94,29 @@ class Reader:
         first: list[tuple[int, ...]] = []
         touched: list[tuple[int, ...]] = []
         unknown: list[bool] = []
+        nothing_known = False
         by_document = False
+        perhaps: set[int] = set()
         for item in items:
-            near, whole = self._touch(item, covers)
+            near, whole, maybe = self._among(item) if item.among else (*self._touch(item, covers), ())
             new = [number for number in near if not held[number] and (number in whole or self._full(covers[number]))]
             for number in new:
                 held[number] = True
             by_document |= item.whole_document and any(not self.labels[number].coarse for number in near)
             first.append(tuple(new))
             touched.append(tuple(near))
-            unknown.append(not item.sources or item.transform == "derived")
-        rest = State.UNKNOWN if any(unknown) else State.NOT_HELD
+            perhaps.update(maybe)
+            hidden = item.transform == "derived" or not (item.sources or item.among)
+            nothing_known |= hidden
+            unknown.append(hidden or bool(maybe))
         return Reading(
             first,
             touched,
             unknown,
-            tuple(State.HELD if one else rest for one in held),
+            tuple(
+                State.HELD if one else State.UNKNOWN if nothing_known or number in perhaps else State.NOT_HELD
+                for number, one in enumerate(held)
+            ),
             tuple(max((cover.count for cover in own), default=0) for own in covers),
             by_document,
         )
@@ -133,6 +141,18 @@ class Reader:
     def _full(self, covers: Iterable[_Cover]) -> bool:
         return any(one.full(self.hold) for one in covers)
 
+    def _among(self, item: Item) -> tuple[list[int], set[int], list[int]]:
+        """Of an item that is from one of several places: the labels that it touches and holds wherever it is from
+        (those on the document of all of them), and those that it would touch in some."""
+        places = self.world.among(item)
+        documents = {at.place for at in places}
+        near = {number: None for at in places for number in self._coarse.get(at.place, ())}
+        sure = [number for number in near if documents.issubset(one.place for one in self.labels[number].places)]
+        maybe = [number for number in near if number not in sure]
+        fine = {number: None for at in places for number in self._fine.get(at.place, ())}
+        maybe += [number for number in fine if any(_meet(self.labels[number], at, self.world) for at in places)]
+        return sure, set(sure), maybe
+
     def _touch(self, item: Item, covers: list[list[_Cover]]) -> tuple[list[int], set[int]]:
         """Labels that an item touches, and those of them that it holds by naming their document."""
         near: dict[int, None] = {}
@@ -148,6 +168,13 @@ class Reader:
                     if cover.place.place == at.place and cover.add(at, self.world):
                         near[number] = None
         return list(near), whole
+
+
+def _meet(label: Label, at: Interval, world: World) -> bool:
+    """Whether an interval and a label have anything in common that counts."""
+    near = (one for one in label.places if one.place == at.place)
+    common = (Interval(at.place, max(at.start, one.start), min(at.end, one.end)) for one in near)
+    return any(one.start < one.end and size(one, label.plain, world) > 0 for one in common)
 
 
 def fact_states(labels: Labels, reader: Reader, states: Sequence[State]) -> dict[str, State]:

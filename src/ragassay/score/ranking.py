@@ -49,7 +49,8 @@ def _ranked(items: Sequence[Item], reading: Reading, labels: Labels) -> Ranked:
     grades, every = labels.distinct, labels.visible
     new = tuple(tuple(grades[number] for number in first if number in grades) for first in reading.first)
     judged = tuple(
-        bool(item.sources) and (labels.world.complete or any(every[number].grade >= 0 for number in touched))
+        bool(item.sources or item.among)
+        and (labels.world.complete or any(every[number].grade >= 0 for number in touched))
         for item, touched in zip(items, reading.touched, strict=True)
     )
     return Ranked(
@@ -63,14 +64,16 @@ def _ranked(items: Sequence[Item], reading: Reading, labels: Labels) -> Ranked:
 
 
 def by_document(items: Iterable[Item], labels: Labels) -> Ranked:
-    """Documents in order of their best rank; a label's grade goes to its document. Unresolved items stay unknown."""
+    """Documents in order of their best rank; a label's grade goes to its document. Unresolved items stay unknown, and
+    those that may be of several documents."""
     grades = labels.document_grades()
     places: dict[object, bool] = {}
     for item in items:
-        if not item.sources:
+        homes = labels.world.homes(item)
+        if not homes:
             places[("open", len(places))] = True
-        for at in labels.world.of(item):
-            places.setdefault(at.place, False)
+        for place in homes:
+            places.setdefault(place, False)
     complete = labels.world.complete
     return _of_units(list(places.items()), grades, complete, coarse=bool(labels.visible))
 

@@ -170,8 +170,21 @@ class World:
         return Interval(place, span.start, span.end)
 
     def of(self, item: Item) -> tuple[Interval, ...]:
-        """The intervals of an item; empty exactly when it is unresolved."""
+        """The intervals of an item; empty exactly when it is unresolved or one of several places (`among`)."""
         return self.intervals(item.sources, item.whole_document)
+
+    def among(self, item: Item) -> tuple[Interval, ...]:
+        """The places of which an item is one, nobody knows which."""
+        return self.intervals(item.among)
+
+    def homes(self, item: Item) -> tuple[int, ...]:
+        """The documents (as classes) that an item is from: of one among several places their document, if it is the
+        same of all; empty if nobody knows."""
+        at = dict.fromkeys(one.place for one in self.of(item))
+        if not at:
+            at = dict.fromkeys(one.place for one in self.among(item))
+            return tuple(at) if len(at) == 1 else ()
+        return tuple(at)
 
     def identity(self, item: Item) -> tuple[object, ...]:
         """What makes two items the same: their intervals, else their text, else their id."""
@@ -204,12 +217,19 @@ class World:
         if item.passage_id is not None and item.passage_id in self.passages:
             return self.passages[item.passage_id].text
         if not item.sources:
-            return "" if item.text_digest == NO_TEXT else None
+            return self._alike(item)
         documents = [self._documents[one.place] for one in self.of(item)]
         if item.transform == "derived" or None in documents:
             return None
         cut = zip(self.of(item), documents, strict=True)
         return "\n".join(document.text[one.start : one.end] for one, document in cut if document is not None)
+
+    def _alike(self, item: Item) -> str | None:
+        """The text of an item without sources: what stands letter for letter in each of several places."""
+        document = self._documents[self.among(item)[0].place] if item.among else None
+        if document is not None and item.resolution == "exact":
+            return document.text[item.among[0].start : item.among[0].end]
+        return "" if item.text_digest == NO_TEXT else None
 
     def tokens(self, item: Item, tokenizer: str) -> int | None:
         """Tokens of an item's text; None if the text or the tokenizer is not known."""

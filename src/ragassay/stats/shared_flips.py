@@ -77,7 +77,7 @@ def shared_flips(
     if left:
         step = block or min(max(_AT_ONCE // max(units, 1), 16), flips)
         for low in range(0, flips, step):
-            signs = _flipped(units, low, min(low + step, flips), seed)
+            signs = flipped_units(units, low, min(low + step, flips), seed)
             for table in left:
                 table.count(signs)
     floor = 1.0 / (flips + 1)
@@ -141,7 +141,8 @@ def _exact(values: Floats, slack: float) -> Flips:
     return Flips(count / len(sums), min(1.0, 2.0 / len(sums)), True, len(sums))
 
 
-def _flipped(units: int, low: int, high: int, seed: int) -> Floats:
+def flipped_units(units: int, low: int, high: int, seed: int) -> Floats:
+    """Patterns low..high of the seed: 1 where a unit is flipped; shape (units, patterns)."""
     width = (units + 63) // 64
     words = np.random.PCG64(seed).advance(low * width).random_raw((high - low) * width)
     rows = words.astype("<u8").view(np.uint8).reshape(high - low, width * 8)

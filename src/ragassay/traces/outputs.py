@@ -9,6 +9,7 @@ from ragassay.benchmark.outputs import Output, OutputContext
 from ragassay.corpus import Resolver
 from ragassay.records.base import Instant, QueryId, StepId
 from ragassay.records.canonical import digest_text
+from ragassay.records.document import DocumentRef, Span
 from ragassay.records.trace import Answer, Item, Measurements, Step, Trace, TraceContent, Unresolved
 
 STEP = "context"
@@ -51,8 +52,10 @@ def _item(one: OutputContext, rank: int, resolver: Resolver) -> Item:
             if one.text is None:
                 found = named
             if named.sources:
-                # The id alone says where it came from; a text that is not its source's words shows no span of it.
-                found = named if one.text is None else named._replace(transform="derived", passage_id=None)
+                # The id says where it came from; a text that is not its source's words shows no span of it.
+                near = resolver.by_text(one.text or "", within=map(_reference, named.sources))
+                if one.text is not None:
+                    found = near if near.placed else named._replace(transform="derived", passage_id=None)
                 break
     as_it_stands = found.resolution != "aligned"
     return Item(
@@ -61,12 +64,18 @@ def _item(one: OutputContext, rank: int, resolver: Resolver) -> Item:
         resolution=found.resolution,
         transform=found.transform,
         sources=found.sources,
+        among=found.among,
         whole_document=found.whole_document,
         passage_id=found.passage_id,
         alignment=found.score,
         text_digest=None if one.text is None or (as_it_stands and found.passage_id) else digest_text(one.text),
         reason=cast("Unresolved", found.reason) if found.reason else None,
     )
+
+
+def _reference(span: Span) -> DocumentRef:
+    """The document version of a span."""
+    return DocumentRef(document_id=span.document_id, version=span.version)
 
 
 def _name(one: OutputContext) -> str:

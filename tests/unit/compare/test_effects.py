@@ -206,7 +206,68 @@ def test_a_figure_of_a_set_is_compared_from_its_estimates(tmp_path: Path) -> Non
     assert [each.measure for each in found] == ["aurc(of=exact_match)"]
     assert found[0].candidate < found[0].baseline  # surer of what is right: less risk
     assert found[0].effect == found[0].candidate - found[0].baseline
-    assert (found[0].test, found[0].interval.method, found[0].pairs) == (None, "mover_unpaired", 40)
+    assert (found[0].interval.method, found[0].clusters, found[0].doubt) == ("bootstrap_percentile", 40, None)
+    assert found[0].interval.low < found[0].effect < found[0].interval.high < 0
+    assert (found[0].test.p, found[0].test.floor, found[0].test.flips) == (1 / 10_001, 1 / 10_001, 10_000)
+    assert found[0].pairs == 40
+    alike, _ = pair(store, digests[0], digests[0])
+    (same,) = (each for each in effects(store, alike) if each.aggregation == "set")
+    assert (same.effect, same.test.p, same.interval.low, same.interval.high) == (0.0, 1.0, 0.0, 0.0)
+
+
+def observed(name: str, measure: str, value: float, **more: object) -> Observation:
+    return Observation(query_id=name, measure=measure, status="value", value=value, numerator=value, denominator=1.0,
+                       **{"repeat": 0, **more})  # type: ignore[arg-type]  # fmt: skip
+
+
+def test_what_sets_two_kinds_of_questions_against_each_other_is_compared_over_both(tmp_path: Path) -> None:
+    """Thirty answerable and ten that are not: the rows of its sides are no measure of their own."""
+    auroc, score = "retrieval_auroc", "retrieval_confidence"
+    names = [f"q{number:02}" for number in range(40)]
+
+    def table(shift: float) -> list[Observation]:
+        made = []
+        for number, name in enumerate(names):
+            side = float(number < 30)
+            made += [observed(name, auroc, side), observed(name, score, (number * 13 % 40) / 40 + shift * side)]
+        return made
+
+    store = Store.open(tmp_path / "s", create=True)
+    cases = [{"queryId": name, **({} if at < 30 else {"class": "unanswerable"})} for at, name in enumerate(names)]
+    written = Written(store, cases)
+    digests = [written.table(table(shift), name) for shift, name in ((0.0, "a"), (2.0, "b"))]
+    made, _ = pair(store, *digests)
+    (found,) = (each for each in effects(store, made) if each.measure == auroc)
+    assert (found.aggregation, found.population.class_, found.candidate) == ("set", "answerability", 1.0)
+    assert (found.interval.method, found.test.floor) == ("bootstrap_percentile", 1 / 10_001)
+    assert found.test.p < 0.01
+
+
+def test_groups_and_repeats_are_compared_as_any_mean(tmp_path: Path) -> None:
+    """Twelve groups of two paraphrases, two repeats each: one value a group, one a question; paired and tested."""
+    names = [f"q{number:02}" for number in range(24)]
+    cases = [{"queryId": name, **({"paraphraseOf": names[at - 1]} if at % 2 else {})} for at, name in enumerate(names)]
+    store = Store.open(tmp_path / "s", create=True)
+    written = Written(store, cases)
+    measures = ("exact_match", "pass_k(k=2,of=exact_match)", "paraphrase_consistency(of=exact_match)")
+
+    def table(good: int) -> list[Observation]:
+        """The first of each group passes always, the second in both repeats in `good` groups, in the others once."""
+        return [
+            observed(name, "exact_match", float(at % 2 == 0 or repeat == 0 or at // 2 < good), repeat=repeat)
+            for at, name in enumerate(names)
+            for repeat in (0, 1)
+        ]
+
+    digests = [written.table(table(good), name, measures=measures, repeats=2) for good, name in ((0, "a"), (12, "b"))]
+    made, _ = pair(store, *digests)
+    found = {each.measure.partition("(")[0]: each for each in effects(store, made)}
+    groups, repeats = found["paraphrase_consistency"], found["pass_k"]
+    assert (groups.baseline, groups.candidate, groups.pairs, groups.clusters) == (0.5, 1.0, 12, 12)
+    assert (groups.wins, groups.ties, groups.losses) == (12, 0, 0)
+    assert (groups.test.method, groups.test.p) == ("exact", 2 / 2**12)
+    assert (repeats.baseline, repeats.candidate, repeats.pairs, repeats.clusters) == (0.5, 1.0, 24, 12)
+    assert (repeats.wins, repeats.ties, repeats.losses, repeats.test.p) == (12, 12, 0, 2 / 2**12)
 
 
 def test_slices_are_corrected_by_what_they_are_looked_at_for(tmp_path: Path) -> None:

@@ -42,6 +42,11 @@ def stands(found: Resolved, texts: dict[str, str] = TEXTS) -> list[tuple[str, st
     return [(one.document_id, texts[one.document_id][one.start : one.end]) for one in found.sources]
 
 
+def among(found: Resolved) -> list[tuple[str, int, int]]:
+    assert (found.sources, found.reason) == ((), "")
+    return [(one.document_id, one.start, one.end) for one in found.among]
+
+
 GIFT = "Gift cards, and café vouchers,\tcannot be returned at all"
 
 
@@ -128,7 +133,6 @@ def test_aligned(text: str, transform: str, score: float, expected: list[tuple[s
         (" \u3000\n", "empty"),
         ("\u200b\u202e", "not_found"),
         ("notable", "not_found"),
-        ("Money is sent back in five\nworking days to the card that paid.", "ambiguous"),
         ("Goods that are digital may be given back before two weeks have passed", "not_found"),
         ("The moon is made of cheese and of nothing else.\n" * 3 + "no table is here", "not_found"),
     ],
@@ -136,6 +140,47 @@ def test_aligned(text: str, transform: str, score: float, expected: list[tuple[s
 def test_unresolved_with_a_reason(text: str, reason: str) -> None:
     found = RESOLVER.by_text(text)
     assert (found.resolution, found.sources, found.reason) == ("unresolved", (), reason)
+
+
+def test_a_text_that_stands_in_several_places_is_one_among_them() -> None:
+    text = "Money is sent back in five\nworking days to the card that paid."
+    assert among(RESOLVER.by_text(text)) == [("refunds", 89, 151), ("shipping", 70, 132)]
+    exact = RESOLVER.by_text(text.replace("\n", " "))
+    assert (exact.resolution, exact.score, among(exact)) == (
+        "exact",
+        None,
+        [("refunds", 89, 151), ("shipping", 70, 132)],
+    )
+    of_one = Resolver([doc("a", "no, no, and no")], floor=0.9).by_text("no")
+    assert among(of_one) == [("a", 0, 2), ("a", 4, 6), ("a", 12, 14)]
+    listed = Resolver([doc("a", "no " * 32)], floor=0.9).by_text("no")
+    too_often = Resolver([doc("a", "no " * 33)], floor=0.9).by_text("no")
+    assert (len(listed.among), too_often.among, too_often.reason) == (32, (), "ambiguous")
+
+
+def test_what_stands_very_often_is_not_taken_for_what_stands_once() -> None:
+    often = doc("a", "notable " * 1200 + "no table")
+    assert Resolver([often, doc("b", "no table")], floor=0.9).by_text("no table").among == (
+        *Resolver([often], floor=0.9).by_text("no table").sources,
+        *Resolver([doc("b", "no table")], floor=0.9).by_text("no table").sources,
+    )
+    home = DocumentRef(document_id="b", version="1")  # type: ignore[arg-type]
+    assert among(Resolver([often, doc("b", "notable notable")], floor=0.9).by_text("notable", within=[home])) == [
+        ("b", 0, 7),
+        ("b", 8, 15),
+    ]
+
+
+def test_a_title_or_id_in_front_settles_what_stands_in_several() -> None:
+    body = "Money is sent back in five working days to the card that paid."
+    for front in ("title: Refund policy", "Refund policy", "source: refunds", "page: 3\nfile: refunds\nseen: today"):
+        found = RESOLVER.by_text(f"{front}\n\n{body}")
+        assert (found.resolution, found.transform, found.score) == ("aligned", "decorated", 1.0)
+        assert stands(found) == [("refunds", body)]
+    unsettled = RESOLVER.by_text(f"title: Another policy\n\n{body}")
+    assert among(unsettled) == [("refunds", 89, 151), ("shipping", 70, 132)]
+    dear = RESOLVER.by_text(f"Shipping takes two days inside the country\n{body}")  # a slice before it is no decoration
+    assert not dear.among
 
 
 def test_a_declared_document_settles_what_stands_in_several() -> None:
@@ -148,19 +193,24 @@ def test_a_declared_document_settles_what_stands_in_several() -> None:
 def test_letter_for_letter_goes_before_and_without_a_floor_alone() -> None:
     documents = [doc("a", "one two three four"), doc("b", "one two\nthree four")]
     assert [one.document_id for one in Resolver(documents, floor=0.9).by_text("one two three").sources] == ["a"]
-    assert Resolver(documents, floor=0.9).by_text("one  two three").reason == "ambiguous"
+    assert among(Resolver(documents, floor=0.9).by_text("one  two three")) == [("a", 0, 13), ("b", 0, 13)]
     assert Resolver(documents[:1]).by_text("one  two three").reason == "not_found"
 
 
 def test_versions_and_tenants_are_told_apart_also_when_aligned() -> None:
     old = doc("a", "shared part of all. old", valid_until="2026-01-01T00:00:00Z")
     new = doc("a", "shared part of all. new", version="2", valid_from="2026-01-01T00:00:00Z")
-    assert Resolver([old, new], floor=0.9).by_text("shared  part of all.").reason == "ambiguous"
+    assert among(Resolver([old, new], floor=0.9).by_text("shared  part of all.")) == [("a", 0, 19), ("a", 0, 19)]
     at = Resolver([old, new], as_of="2026-06-01T00:00:00Z", floor=0.9)
     assert [one.version for one in at.by_text("shared  part of all.").sources] == ["2"]
     both = [doc("x", "the very same text"), doc("y", "the very same text", tenants=("t",))]
-    assert Resolver(both, floor=0.9).by_text("the very\nsame text").reason == "ambiguous"
-    assert Resolver(both, floor=0.9).by_text("seen: today\nthe very same text").reason == "ambiguous"
+    assert among(Resolver(both, floor=0.9).by_text("the very\nsame text")) == [("x", 0, 18), ("y", 0, 18)]
+    headed = Resolver(both, floor=0.9).by_text("seen: today\nthe very same text")
+    assert (headed.resolution, headed.transform, among(headed)) == (
+        "aligned",
+        "decorated",
+        [("x", 0, 18), ("y", 0, 18)],
+    )
     copies = [doc("x", "the very same text"), doc("y", "the very same text")]
     assert len(Resolver(copies, floor=0.9).by_text("the very\nsame text").sources) == 2
 
@@ -175,9 +225,9 @@ def test_a_decorated_passage_is_found_though_its_white_space_changed() -> None:
 
 def test_rule_and_floor() -> None:
     assert (rule(0), rule(None), floor_of(None)) == (None, None, None)
-    assert rule(0.9) == "align/1 floor=0.9"
-    assert floor_of("align/1 floor=0.85") == 0.85
-    for wrong in ("align/2 floor=0.9", "align/1 floor=x", "align/1", "align/1 floor=0.1"):
+    assert rule(0.9) == "align/2 floor=0.9"
+    assert floor_of("align/2 floor=0.85") == 0.85
+    for wrong in ("align/1 floor=0.9", "align/2 floor=x", "align/2", "align/2 floor=0.1"):
         with pytest.raises(UsageError, match="was sealed for resolution"):
             floor_of(wrong)
     with pytest.raises(UsageError, match=r"0\.5"):
@@ -211,16 +261,22 @@ def test_a_span_under_changed_white_space_is_that_span_or_ambiguous(of: list[lis
         ) == 1
         if alone:
             assert {texts[int(one.document_id)] for one in found.sources} == {source}
-    elif found.reason == "ambiguous":
-        assert sum(bare(text).count(bare(changed)) for text in set(texts)) > 1 or _overlaps(
-            bare(changed), map(bare, texts)
-        )
+    elif found.among:
+        cut = [texts[int(one.document_id)][one.start : one.end] for one in found.among]
+        assert {bare(one) for one in cut} == {bare(changed)}
+        assert changed not in cut or {changed} == set(cut)
+        every = sum(_count(bare(changed), bare(text)) for text in texts)
+        assert 1 < len(cut) <= every
+        if len({" ".join(one.split()) for one in cut}) > 1:  # not those only whose white space alone is another
+            assert len(cut) == every
+    elif found.reason == "ambiguous":  # more places than are listed
+        assert sum(_count(bare(changed), bare(text)) for text in texts) > 32
     else:  # too short to differ by more than its white space, or no whole letters
         assert len(fold(changed)) < 12
 
 
-def _overlaps(part: str, texts) -> bool:
-    return any(text.find(part, text.find(part) + 1) >= 0 for text in texts)
+def _count(part: str, text: str) -> int:
+    return sum(text.startswith(part, at) for at in range(len(text)))
 
 
 @given(st.text(max_size=60), st.text(max_size=60))

@@ -48,8 +48,8 @@ def test_text_of_two_versions_means_the_one_valid_at_as_of() -> None:
 def test_ids() -> None:
     documents = [doc("a", "one two"), doc("empty", "")]
     resolver = Resolver(documents, chunk(documents))
-    assert resolver.by_passage("a@1:0-7") == ((span("a", 0, 7),), "declared", "slice", "a@1:0-7", False, "", None)
-    assert resolver.by_document("a") == ((span("a", 0, 7),), "declared", "slice", None, True, "", None)
+    assert resolver.by_passage("a@1:0-7") == ((span("a", 0, 7),), "declared", "slice", "a@1:0-7", False, "", None, ())
+    assert resolver.by_document("a") == ((span("a", 0, 7),), "declared", "slice", None, True, "", None, ())
     assert resolver.by_document("empty").sources == (span("empty", 0, 0),)
     assert resolver.by_document("b").reason == "unknown_id"
     assert resolver.by_document("a", "9").reason == "unknown_id"

@@ -18,6 +18,8 @@ from ragassay.report.tied import tied
 
 def item(number: int, resolution: str, **more: Any) -> Item:
     sources = () if resolution == "unresolved" else (Span(document_id="d", version="1", start=number, end=number + 1),)
+    if "among" in more:
+        sources = ()
     return Item(item_id=str(number), rank=number, resolution=resolution, transform="slice", sources=sources, **more)  # type: ignore[arg-type]
 
 
@@ -28,8 +30,9 @@ def content(name: str, *items: Item, context: bool = False) -> TraceContent:
     )  # fmt: skip
 
 
+PLACES = tuple(Span(document_id="d", version="1", start=at, end=at + 2) for at in (3, 7))  # type: ignore[arg-type]
 LISTS = [
-    content("vector", item(1, "declared"), item(2, "exact"), item(3, "aligned", alignment=1.0)),
+    content("vector", item(1, "declared"), item(2, "exact", among=PLACES), item(3, "aligned", alignment=1.0)),
     content("vector", item(1, "aligned", alignment=0.93), item(2, "unresolved", reason="ambiguous")),
     content("context", item(1, "aligned", alignment=0.97), item(2, "unresolved", reason="not_found"), context=True),
 ]
@@ -56,9 +59,10 @@ def test_counts_by_step_and_in_all_by_hand() -> None:
 def test_every_rendering_says_how_many_of_each() -> None:
     card = msgspec.structs.replace(build(material()), tied=tied(LISTS))
     line = next(one for one in summary(card) if one.startswith("items tied"))
-    assert "1 declared, 1 exact, 3 aligned (lowest score 0.93), 2 unresolved (ambiguous 1, not found 1), of 7" in line
+    assert "1 declared, 1 exact, 3 aligned (lowest score 0.93), 1 of these in several places" in line
+    assert "alike, 2 unresolved (ambiguous 1, not found 1), of 7" in line
     assert (
-        "| all lists | 7 | 1 | 1 | 3 | 1: 1, 0.95 to 1.00: 1, 0.90 to 0.95: 1 | 2 | ambiguous 1, not found 1 |"
+        "| all lists | 7 | 1 | 1 | 3 | 1: 1, 0.95 to 1.00: 1, 0.90 to 0.95: 1 | 1 | 2 | ambiguous 1, not found 1 |"
         in markdown(card)
     )
     assert "How items were tied to documents" in html(card)

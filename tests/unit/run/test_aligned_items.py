@@ -32,12 +32,13 @@ def test_changed_white_space_is_aligned_and_the_text_is_kept_as_it_came() -> Non
     assert made.texts[digest_text(text)] == text
 
 
-def test_a_repeated_text_is_ambiguous_unless_its_document_is_named() -> None:
+def test_a_repeated_text_is_one_among_its_places_unless_its_document_is_named() -> None:
     text = "Snow falls on them in winter, from December on."
     alone, named, changed = items(
         text, {"document_id": "city", "text": text}, {"document_id": "city", "text": text.replace(" ", "\n")}
     )[0]
-    assert (alone.resolution, alone.reason, alone.sources) == ("unresolved", "ambiguous", ())
+    assert (alone.resolution, alone.reason, alone.sources) == ("exact", None, ())
+    assert [(one.document_id, one.start, one.end) for one in alone.among] == [("rain", 36, 83), ("city", 26, 73)]
     assert (named.resolution, named.sources[0].document_id, named.sources[0].start) == ("exact", "city", 26)
     assert (changed.resolution, changed.sources) == ("aligned", named.sources)
 

@@ -63,6 +63,14 @@ def loose(text: str = "", name: str = "x") -> Item:
     return Item(item_id=name, rank=1, resolution="unresolved", transform="derived", text_digest=digest_text(text))
 
 
+def one_among(items: Iterable[Item]) -> Item:
+    """An item whose text stands in the places of several alike."""
+    among = tuple(span for one in items for span in one.sources)
+    return Item(
+        item_id="y", rank=1, resolution="exact", transform="slice", among=among, text_digest=digest_text(repr(among))
+    )
+
+
 def step(name: str, kind: str, out: Iterable[Item] | None, parents: tuple[str, ...] | None = None, **more: Any) -> Step:
     step_id = more.pop("step_id", name)
     items = None if out is None else tuple(out)

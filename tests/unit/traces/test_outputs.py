@@ -55,7 +55,7 @@ def test_a_text_is_tied_by_its_letters_then_by_alignment() -> None:
 def test_what_stands_nowhere_or_in_two_places_says_why() -> None:
     assert seen(only(OutputContext("Nothing of the kind."))) == ("unresolved", "derived", None, False, "not_found")
     assert only(OutputContext("Nothing of the kind.")).text_digest == digest_text("Nothing of the kind.")
-    assert only(OutputContext("a b")).reason == "ambiguous"
+    assert len(only(OutputContext("a b")).among) > 1
     assert only(OutputContext("")).reason == "empty"
     assert only(OutputContext(None, "who")).reason == "unknown_id"
     assert (only(OutputContext("")).item_id, only(OutputContext(None, "who")).item_id) == ("no-text", "who")

@@ -15,6 +15,7 @@ from ragassay.errors import UsageError
 from ragassay.extensions import Extension
 from ragassay.records.protocol import SystemIdentity
 from ragassay.run.contract import Request, System
+from ragassay.run.foreign import foreign
 from ragassay.run.pace import Conditions
 
 ADAPTERS = "ragassay.adapters"
@@ -43,7 +44,8 @@ class ExtensionSystem:
         """Hand the conditions on, if they are wanted."""
         attach: Callable[[Conditions], Any] | None = getattr(self._system, "attach", None)
         if callable(attach):
-            attach(conditions)
+            with foreign(f"{self.identity.adapter!r}, as it was made ready,", "kind"):
+                attach(conditions)
 
     def ask(self, request: Request) -> Any:
         """Whatever the adapter returns: a value, a Reply, or something to await."""

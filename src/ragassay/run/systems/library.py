@@ -20,6 +20,7 @@ from ragassay.records.case import Turn
 from ragassay.records.protocol import SystemIdentity
 from ragassay.records.trace import SOURCE_KINDS, Failure
 from ragassay.run.contract import Reply, Request, request_value
+from ragassay.run.foreign import foreign
 from ragassay.run.mapping import ABSENT, check_template, fill, follow, parse_path
 from ragassay.run.systems.python import PythonSystem, load_object, module_digest, spelling, stated
 
@@ -122,10 +123,12 @@ class LibrarySystem(ABC):
         if self.accepts(found) and not inspect.isclass(found):
             return found
         if callable(found):
-            try:
-                made = found()
-            except TypeError as cause:
-                raise UsageError(f"{spec or spelling(found)} cannot be called: {cause}", field="retriever") from None
+            named = spec or spelling(found)
+            with foreign(named, "retriever"):
+                try:
+                    made = found()
+                except TypeError as cause:
+                    raise UsageError(f"{named} cannot be called: {cause}", field="retriever") from None
             if self.accepts(made):
                 return made
             found = made

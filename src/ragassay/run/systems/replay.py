@@ -113,12 +113,13 @@ class ReplaySystem:
 
     def _item(self, item: Item) -> Item:
         inside = (
-            span.start <= span.end <= self._lengths.get((span.document_id, span.version), -1) for span in item.sources
+            span.start <= span.end <= self._lengths.get((span.document_id, span.version), -1)
+            for span in (*item.sources, *item.among)
         )
         if not all(inside):
             return msgspec.structs.replace(
-                item, sources=(), resolution="unresolved", transform="derived", alignment=None, passage_id=None,
-                whole_document=False,
+                item, sources=(), among=(), resolution="unresolved", transform="derived", alignment=None,
+                passage_id=None, whole_document=False,
             )  # fmt: skip
         if item.passage_id is not None and not set(self._passages.get(item.passage_id, ())) & set(item.sources):
             return msgspec.structs.replace(item, passage_id=None)

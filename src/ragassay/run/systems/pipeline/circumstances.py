@@ -58,7 +58,8 @@ def _cut(system: PipelineSystem, reader: Any, found: Iterable[IndexArtefact]) ->
         index = getattr(retriever, "index", None)
         if isinstance(index, VectorIndex):  # it keeps counts from one run to the next
             return index.cache.counted(f"cut off {index.content.index} {reader.identity}", lambda: count(texts))
-    return int(count(texts))
+    cut: int | None = count(texts)
+    return cut
 
 
 def _of(cut: int, passages: int) -> str:

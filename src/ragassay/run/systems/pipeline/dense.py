@@ -13,6 +13,7 @@ from ragassay.records.case import Principal
 from ragassay.records.document import Document, Passage
 from ragassay.records.index import IndexArtefact, IndexContent, IndexEnvelope
 from ragassay.run.clock import SYSTEM_CLOCK, Clock
+from ragassay.run.foreign import foreign
 from ragassay.run.systems.opening import DIGITS, Hit, Hits, Openings, Where
 from ragassay.run.systems.pipeline.embedders import Embedder
 from ragassay.run.systems.pipeline.vectors import Embedded, VectorCache
@@ -76,7 +77,8 @@ class VectorIndex(Openings):
         for one in (self.embedder, self.query_embedder):
             attach: Any = getattr(one, "attach", None)
             if callable(attach):
-                attach(conditions)
+                with foreign(f"the embedder {one.identity[:200]}, as it was made ready,", "embedder"):
+                    attach(conditions)
 
     @property
     def artefact(self) -> IndexArtefact:
@@ -126,11 +128,12 @@ class VectorIndex(Openings):
 
     def _embedded(self) -> Embedded:
         """The vectors of all passages; one that was kept is tried where the embedder may have changed unsaid."""
-        got = self.cache.embed(self.embedder, [one.text for one in self.passages])
-        if got.kept is None or getattr(self.embedder, "told", False):
-            return got
-        tried = self._try_kept(self.passages[got.kept].text, got.vectors[got.kept])
-        return got._replace(calls=got.calls + tried)
+        with foreign(f"the embedder {self.embedder.identity[:200]}", "embedder"):
+            got = self.cache.embed(self.embedder, [one.text for one in self.passages])
+            if got.kept is None or getattr(self.embedder, "told", False):
+                return got
+            tried = self._try_kept(self.passages[got.kept].text, got.vectors[got.kept])
+            return got._replace(calls=got.calls + tried)
 
     def _try_kept(self, text: str, kept: NDArray[np.float32]) -> int:
         """Embed a text again whose vector was kept, and say how many requests it took.

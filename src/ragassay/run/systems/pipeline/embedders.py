@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ragassay.errors import UsageError
 from ragassay.extensions import extension_names, load_extension, unknown_name
-from ragassay.records.text import clean
+from ragassay.records.text import clean, many
+from ragassay.run.foreign import foreign
 
 if TYPE_CHECKING:
     import numpy as np
@@ -118,6 +119,25 @@ def unit(vectors: Any, shape: tuple[int, int], who: str) -> NDArray[np.float32]:
     return rows.astype(np.float32)
 
 
+def token_rows(given: Any, texts: Sequence[str], whose: Embedder) -> list[NDArray[np.float32]]:
+    """One matrix of unit rows a text; UsageError where what came is something else."""
+    import numpy as np
+
+    found = list(given) if isinstance(given, Iterable) else []
+    if len(found) != len(texts):
+        raise UsageError(
+            f"{whose.identity}: {many(len(texts), 'text')}, {many(len(found), 'matrix', 'matrices')} of token vectors",
+            field="embedder",
+            hint="one matrix for each text",
+        )
+    none = np.zeros((0, whose.dimensions), dtype=np.float32)
+    sizes = [len(one) if hasattr(one, "__len__") else -1 for one in found]
+    return [
+        unit(one, (size, whose.dimensions), f"{whose.identity}, token vectors") if size else none
+        for one, size in zip(found, sizes, strict=True)
+    ]
+
+
 class FunctionEmbedder(TextEmbedder):
     """A function of the user's: `texts -> vectors`. Its source and the values that it keeps are its identity.
 
@@ -134,7 +154,8 @@ class FunctionEmbedder(TextEmbedder):
     def _probe(self, spec: str) -> int:
         import numpy as np
 
-        found = np.asarray(self.raw_vectors(["probe"])[0])
+        with foreign(f"{spec}, asked for the vector of one word,", "embedder"):
+            found = np.asarray(self.raw_vectors(["probe"])[0])
         if found.ndim != 2 or found.shape[0] != 1 or not found.shape[1]:
             raise UsageError(
                 f"{spec} returned no vector for one text",
@@ -168,13 +189,21 @@ class ForeignEmbedder(TextEmbedder):
 
     def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """Of the object, if it has them."""
-        inner: Callable[[Sequence[str]], list[NDArray[np.float32]]] | None = getattr(self._inner, "token_vectors", None)
-        return inner(texts) if callable(inner) else super().token_vectors(texts)
+        inner: Callable[[Sequence[str]], Any] | None = getattr(self._inner, "token_vectors", None)
+        return token_rows(inner(texts), texts, self) if callable(inner) else super().token_vectors(texts)
 
     def cut_off(self, texts: Sequence[str]) -> int | None:
         """Of the object, if it says."""
-        inner: Callable[[Sequence[str]], int | None] | None = getattr(self._inner, "cut_off", None)
-        return inner(texts) if callable(inner) else None
+        inner: Callable[[Sequence[str]], Any] | None = getattr(self._inner, "cut_off", None)
+        with foreign(f"cut_off of {self.identity[:200]}", "embedder"):
+            found = inner(texts) if callable(inner) else None
+        if found is not None and (isinstance(found, bool) or not isinstance(found, int) or found < 0):
+            raise UsageError(
+                f"cut_off of {self.identity[:200]} returned {type(found).__name__}",
+                field="embedder",
+                hint="how many of the texts are longer than what is read, or None if that is not known",
+            )
+        return found
 
     def attach(self, conditions: Any) -> None:
         """Hand the conditions of a run on, if they are wanted."""
@@ -243,7 +272,8 @@ def _made(kind: str, maker: Callable[..., Any], settings: dict[str, Any]) -> Any
         ) from None
     except ValueError:  # a callable without a signature
         pass
-    return maker(**settings)
+    with foreign(f"{kind!r}, as it was made,", "embedder"):
+        return maker(**settings)
 
 
 def _state(function: Callable[..., Any]) -> str:

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ragassay.errors import SystemUnderTestError, UsageError
+from ragassay.run.foreign import foreign
 from ragassay.run.systems.opening import DIGITS
 
 if TYPE_CHECKING:
@@ -71,9 +72,10 @@ class MaxSim:
     def attach(self, conditions: Any) -> None:
         """Load the model, so that no question pays for it."""
         attach = getattr(self.embedder, "attach", None)
-        if callable(attach):
-            attach(conditions)
-        self.embedder.token_vectors(["ready"])  # type: ignore[attr-defined]
+        with foreign(f"the embedder {self.embedder.identity[:200]}, as it was made ready,", "rerank.embedder"):
+            if callable(attach):
+                attach(conditions)
+            self.embedder.token_vectors(["ready"])  # type: ignore[attr-defined]
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """As declared above."""
