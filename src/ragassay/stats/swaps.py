@@ -1,4 +1,4 @@
-"""Paired randomisation tests of figures of a set: swap the arms of whole units at random. Knows no figure.
+"""Paired randomisation tests of figures of a set: swap the arms of whole units by chance. Knows no figure.
 
 The signs are those of `ragassay.stats.shared_flips` under the same seed, so that tests of one comparison belong
 together.

@@ -93,7 +93,7 @@ def test_all_swaps_are_counted(spelled: str, clusters: list[int] | None) -> None
 
 
 def test_a_figure_that_is_a_mean_has_the_p_of_a_sign_flip() -> None:
-    """The risk at a coverage of nearly all is the share of wrong ones: the same statistic, and the same row of signs."""
+    """The risk at nearly full coverage is the share of wrong ones: the same statistic, the same signs."""
     one, other = drawn(7, 60)
     own = both(one, other)
     found = test_of(own, "selective_risk(of=exact_match,coverage=0.9999)", seed=9, swaps=999)
