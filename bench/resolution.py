@@ -3,13 +3,14 @@
     python -m bench.resolution [clapnq] [musique] [wice]        (all three without names; eight minutes)
     python -m bench.resolution speed                            (10,000 texts, seconds of processor time, memory)
 
-Each page is split by each splitter as it comes; ragassay gets the text of the chunk and nothing else. *Repeated*
-chunks stand in several places of the corpus (a menu, a short sentence), which no text can tell apart: *tied* counts
-them as not tied, *once* leaves them out, *named* is what is tied if the document, but no offset, is named as well.
+Each page is split by each splitter as it comes; ragassay gets the text of the chunk and nothing else. Some chunks
+stand in several places of the corpus (a menu, a short sentence), which no text can tell apart: these are resolved to
+all of them (*alike*). *placed* is what is resolved, exactly or aligned, to one place or to several alike; *one* is what
+has one place, of all; *named* is what is resolved if the document, but no offset, is named as well.
 
-Every tied chunk is checked by other means than ours: it must come from the page that it was cut from, and what stands
-in its places must be its text (`same_text`); where the splitter says at which character a chunk begins, its places
-must begin there. RESOLUTION_DATA names the folder of the data sets.
+Every resolved chunk is checked by other means than ours: the page that it was cut from must be among its places, and
+what stands in its places, in each of several alike, must be its text (`same_text`); where the splitter says at which
+character a chunk begins, its place, or one of them, must begin there. RESOLUTION_DATA names the folder of the data.
 """
 
 from __future__ import annotations
@@ -38,10 +39,12 @@ class Checked(NamedTuple):
     """What became of one chunk."""
 
     outcome: str
-    """exact, aligned, repeated, or why it is unresolved."""
+    """exact, aligned, or why it is unresolved."""
     score: float | None
+    alike: int
+    """How many places it stands in alike; 0 of what has one place, or none."""
     named: bool
-    """Tied, if its document is named as well."""
+    """Resolved, if its document is named as well."""
     wrong: str
     """What is wrong about its places; empty if nothing is."""
 
@@ -80,24 +83,34 @@ def check(chunk: Chunk, resolver: Resolver, texts: Mapping[str, str]) -> Checked
     found = resolver.by_text(chunk.text)
     home = DocumentRef(document_id=chunk.page, version="1")  # type: ignore[arg-type]
     named = resolver.by_text(chunk.text, within=[home])
-    outcome = found.resolution if found.sources else "repeated" if found.reason == "ambiguous" else found.reason
-    wrong = [_wrong(one, chunk, texts) for one in (found, named) if one.sources]
-    return Checked(outcome, found.score, bool(named.sources), "; ".join(filter(None, wrong)))
+    wrong = [_wrong(one, chunk, texts) for one in (found, named) if one.placed]
+    outcome = found.resolution if found.placed else found.reason
+    return Checked(outcome, found.score, len(found.among), bool(named.placed), "; ".join(filter(None, wrong)))
 
 
 def _wrong(found: Resolved, chunk: Chunk, texts: Mapping[str, str]) -> str:
+    """What is wrong about its places; of several alike each must have the text, and its own must be one of them."""
+    if found.among:
+        alone = [_wrong(found._replace(sources=(one,), among=()), chunk, texts) for one in found.among]
+        if "another text" in (_wrong_text(chunk, texts[one.document_id][one.start : one.end]) for one in found.among):
+            return "another text among several"
+        return "" if "" in alone else max(alone)
     first = found.sources[0].document_id
     own = [one for one in found.sources if one.document_id == first]
     if chunk.page not in {one.document_id for one in found.sources}:
         return "another page"
-    if not same_text(chunk.text, "".join(texts[one.document_id][one.start : one.end] for one in own)):
-        return "another text"
+    if wrong := _wrong_text(chunk, "".join(texts[one.document_id][one.start : one.end] for one in own)):
+        return wrong
     if chunk.start is not None and len(own) == 1:
         lead = len(chunk.text) - len(chunk.text.lstrip().lstrip("\ufffd").lstrip())
         between = texts[chunk.page][min(chunk.start, own[0].start) : max(chunk.start + lead, own[0].start)]
         if between.strip().strip("\ufffd") and own[0].start != chunk.start + lead:
             return "another start"
     return ""
+
+
+def _wrong_text(chunk: Chunk, places: str) -> str:
+    return "" if same_text(chunk.text, places) else "another text"
 
 
 def measure(
@@ -119,18 +132,18 @@ def measure(
     return made
 
 
-HEADS = ("chunks", "exact", "aligned", "lowest", "repeated", "lost", "tied %", "once %", "named %", "wrong")
+HEADS = ("chunks", "exact", "aligned", "lowest", "alike", "lost", "placed %", "one %", "named %", "wrong")
 
 
 def row(label: str, results: Iterable[Checked]) -> str:
-    """One line of the table: counts, then the tied part of all, of those that stand once, and of all if named."""
+    """One line of the table: counts, then the parts that are resolved, have one place, and are resolved if named."""
     every = list(results)
     counts = Counter(one.outcome for one in every)
-    tied, once = counts["exact"] + counts["aligned"], len(every) - counts["repeated"]
+    placed, alike = counts["exact"] + counts["aligned"], sum(bool(one.alike) for one in every)
     lowest = min((one.score for one in every if one.score is not None), default=None)
-    shares = (tied / len(every), tied / max(1, once), sum(one.named for one in every) / len(every))
+    shares = (placed / len(every), (placed - alike) / len(every), sum(one.named for one in every) / len(every))
     cells = [len(every), counts["exact"], counts["aligned"], "" if lowest is None else f"{lowest:.3f}"]
-    cells += [counts["repeated"], once - tied, *(f"{100 * one:.2f}" for one in shares)]
+    cells += [alike, len(every) - placed, *(f"{100 * one:.2f}" for one in shares)]
     return line(label, *cells, sum(bool(one.wrong) for one in every))
 
 
@@ -186,7 +199,9 @@ def main(names: list[str]) -> int:
         print(row(f"{name}, all", [one for (own, _), every in results.items() if own == name for one in every]))
     together = [one for every in results.values() for one in every]
     print(row("all", together))
-    print(f"wrong: {dict(Counter(one.wrong for one in together if one.wrong))}; {time.perf_counter() - started:.0f} s")
+    lost = Counter(one.outcome for one in together if one.outcome not in ("exact", "aligned"))
+    wrong = Counter(one.wrong for one in together if one.wrong)
+    print(f"lost: {dict(lost)}; wrong: {dict(wrong)}; {time.perf_counter() - started:.0f} s")
     return int(any(one.wrong for one in together))
 
 

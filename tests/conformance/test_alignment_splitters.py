@@ -33,19 +33,20 @@ def resolution():
 
 
 @pytest.mark.parametrize(
-    ("name", "pages", "least_named"), [("clapnq", 60, 0.99), ("musique", 100, 0.98), ("wice", 12, 0.9)]
+    ("name", "pages", "least_one"), [("clapnq", 60, 0.93), ("musique", 100, 0.9), ("wice", 12, 0.9)]
 )
-def test_chunks_are_tied_and_never_wrongly(
-    resolution, shared_data: Path, name: str, pages: int, least_named: float
+def test_chunks_are_resolved_and_never_wrongly(
+    resolution, shared_data: Path, name: str, pages: int, least_one: float
 ) -> None:
     made = resolution.measure([name], shared_data, most=pages, each=120)
     every = [one for chunks in made.values() for one in chunks]
     assert len(made) >= 22
     assert len(every) >= 1_000
     assert [one.wrong for one in every if one.wrong] == []
-    once = [one for one in every if one.outcome != "repeated"]
-    assert sum(one.outcome in ("exact", "aligned") for one in once) >= 0.99 * len(once)
-    assert sum(one.named for one in every) >= least_named * len(every)
+    placed = [one for one in every if one.outcome in ("exact", "aligned")]
+    assert len(placed) >= 0.99 * len(every)
+    assert sum(not one.alike for one in placed) >= least_one * len(every)
+    assert sum(one.named for one in every) >= 0.99 * len(every)
     assert {"exact", "aligned"} <= {one.outcome for one in every}
 
 
@@ -64,3 +65,22 @@ def test_the_comparison_sees_a_wrong_place(resolution) -> None:
     assert wrong("b", 0, 22) == "another page"
     assert wrong("a", 8, 33) == "another text"
     assert wrong("a", 4, 22) == "another start"
+
+
+def test_the_comparison_sees_a_wrong_place_among_several(resolution) -> None:
+    from ragassay.corpus import Resolved
+    from ragassay.records.document import Span
+
+    texts = {"a": "Sent back. Or kept. Sent back.", "b": "Sent back. Burnt."}
+
+    def wrong(start: int | None, *places: tuple[str, int]) -> str:
+        among = tuple(Span(document_id=one, version="1", start=at, end=at + 10) for one, at in places)
+        return resolution._wrong(
+            Resolved((), "exact", "slice", among=among), resolution.Chunk("a", "Sent back.", start), texts
+        )
+
+    assert wrong(20, ("a", 0), ("a", 20), ("b", 0)) == ""
+    assert wrong(None, ("a", 0), ("b", 0)) == ""
+    assert wrong(20, ("a", 0), ("b", 0)) == "another start"
+    assert wrong(None, ("b", 0), ("b", 0)) == "another page"
+    assert wrong(0, ("a", 0), ("b", 7)) == "another text among several"

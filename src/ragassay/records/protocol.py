@@ -61,7 +61,7 @@ class Subject(Record, frozen=True, kw_only=True):
     redaction: Digest
     resolution: Name | None = None
     """The rule by which texts that a system returns are tied to documents, with its version and least score, such as
-    `align/1 floor=0.9`; absent: letter for letter only."""
+    `align/2 floor=0.9`; absent: letter for letter only."""
 
     def __post_init__(self) -> None:
         require(is_instant(self.as_of), "as_of must be an instant such as 2026-08-01T00:00:00Z")
