@@ -6,6 +6,7 @@ from comparison_examples import compared
 from gate_examples import decided
 from judgement_examples import judgements
 from ledger_examples import acts
+from probe_examples import probed
 
 from ragassay.records.base import Record
 from ragassay.records.canonical import digest_bytes
@@ -229,4 +230,4 @@ def measured() -> dict[str, Record]:
 def examples() -> dict[str, Record]:
     """All, by name."""
     known = odd() | benchmark() | protocol() | scores() | experiments() | measured() | judgements(_of)
-    return known | decided(_of) | compared(_of) | acts(_of)
+    return known | decided(_of) | compared(_of) | acts(_of) | probed(_of)

@@ -23,6 +23,7 @@ from ragassay.records.judgement import (
     SampledItem,
 )
 from ragassay.records.ledger import Absence, Entry, Supersession
+from ragassay.records.probe import Assessment, Finding, PlantedDocument, Probe, ProbeReply, ProbeSuite
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
 from ragassay.records.provenance import SourceFile
 from ragassay.records.score import ClaimFailure, Estimate, FactFate, Observation, ScoreTable, SurvivalRow
@@ -38,6 +39,7 @@ RECORDS: dict[str, type[Record]] = {
         Estimate, Experiment, FactFate, JudgeIdentity, Judgement, JudgementSet, JudgeWork, Measurements, Observation,
         Passage, Policy, Protocol, Run, Sample, SampledItem, Scoring, ScoreTable, Segmentation, SkippedLine, SourceFile,
         Subject, Supersession, SurvivalRow, Trace, TraceContent,
+        Assessment, Finding, PlantedDocument, Probe, ProbeReply, ProbeSuite,
     )
 }  # fmt: skip
 """Name as `ragassay schema NAME` takes it -> record."""
