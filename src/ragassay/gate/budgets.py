@@ -12,10 +12,11 @@ import numpy as np
 
 from ragassay.gate.bounds import TOLERANCE, best_passes_from, ends_of
 from ragassay.gate.evidence import Evidence
+from ragassay.gate.idle import REASON, idle
 from ragassay.gate.must_hold import exactly
 from ragassay.gate.policy_file import label_of
 from ragassay.gate.quantiles import QUANTILES, Asked, Repeat, apart, seen_quantile
-from ragassay.gate.reading import NoColumn, Part, place_of
+from ragassay.gate.reading import NoColumn, Part, place_of, range_of
 from ragassay.gate.results import number, result
 from ragassay.records.decision import RuleResult
 from ragassay.records.policy import Budget
@@ -42,6 +43,9 @@ def _read(evidence: Evidence, budget: Budget, alpha: float) -> RuleResult:
 def _found(evidence: Evidence, budget: Budget) -> tuple[str | None, list[Asked]] | NoColumn:
     """Where a budget is read, and every question that was asked; NoColumn says why nothing is."""
     measure = evidence.spelled(budget.measure)
+    within = (0.0, 1.0) if budget.statistic == "share" else range_of(measure.declared)
+    if (told := idle(budget, within)) is not None:
+        return NoColumn(REASON, f"nothing could break {told}")
     place = place_of(evidence, measure, budget.step)
     if isinstance(place, NoColumn):
         return place

@@ -13,6 +13,7 @@ import numpy as np
 
 from ragassay.gate.bounds import TOLERANCE, clears, codes, scaled_n
 from ragassay.gate.evidence import Evidence
+from ragassay.gate.idle import REASON, idle
 from ragassay.gate.judges import uncalibrated
 from ragassay.gate.policy_file import kind_of, label_of
 from ragassay.gate.reading import DONE, NoColumn, Part, classes_of, may_be_answered
@@ -76,6 +77,8 @@ def _unreadable(store: Store, evidence: Evidence, rule: Rule, measure: Measure) 
     if rule.zero:
         told = f"{measure} is one figure of many decisions: give it at_least, at_most or margin"
         return NoColumn("figure_of_a_set", told)
+    if (told := idle(rule, _UNIT)) is not None:
+        return NoColumn(REASON, f"nothing could break {told}")
     part = Part(rule.class_, rule.slice, rule.risk)
     why = uncalibrated(store, evidence, measure, [one for one in evidence.cases if part.has(one)])
     if why is not None:

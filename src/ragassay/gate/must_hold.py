@@ -8,9 +8,10 @@ from fractions import Fraction
 
 from ragassay.gate.bounds import TOLERANCE
 from ragassay.gate.evidence import Evidence
+from ragassay.gate.idle import REASON, idle
 from ragassay.gate.judges import uncalibrated
 from ragassay.gate.policy_file import label_of
-from ragassay.gate.reading import NoColumn, place_of
+from ragassay.gate.reading import NoColumn, place_of, range_of
 from ragassay.gate.results import result
 from ragassay.records.case import Case
 from ragassay.records.decision import RuleResult
@@ -33,6 +34,8 @@ def _read(store: Store, evidence: Evidence, rule: MustHold) -> RuleResult:
     why = uncalibrated(store, evidence, measure, cases)
     if not cases and not unknown:
         place = NoColumn("empty_population", "no question is marked must_hold, and the rule names none")
+    elif (told := idle(rule, range_of(measure.declared))) is not None:
+        place = NoColumn(REASON, f"nothing could break {told}")
     elif why is not None:
         place = NoColumn("uncalibrated_judge", why)
     if isinstance(place, NoColumn):

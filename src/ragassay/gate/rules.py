@@ -10,6 +10,7 @@ import numpy as np
 from ragassay.gate.bounds import TOLERANCE, best_passes_from, clears, ends_of, scaled_n
 from ragassay.gate.evidence import Evidence
 from ragassay.gate.figures import FIGURES, read_figures
+from ragassay.gate.idle import REASON, idle
 from ragassay.gate.judged_gap import judged_gap
 from ragassay.gate.judges import uncalibrated
 from ragassay.gate.policy_file import kind_of, label_of
@@ -102,6 +103,8 @@ def _read(arms: Arms, rule: Rule, part: Part, read: Column) -> RuleResult:
     why = uncalibrated(arms.store, arms.candidate, read.measure, own)
     if why is not None:
         return unread(rule, part, NoColumn("uncalibrated_judge", why))
+    if (told := idle(rule, read.within)) is not None:
+        return unread(rule, part, NoColumn(REASON, f"nothing could break {told}"))
     if rule.margin is not None:
         return read_margin(arms, rule, part, read)
     if rule.zero and read.measure.declared.direction == "none":

@@ -10,10 +10,11 @@ import numpy as np
 
 from ragassay.gate.bounds import TOLERANCE, clears, ends_of, scaled_n
 from ragassay.gate.evidence import Evidence
+from ragassay.gate.idle import REASON, idle
 from ragassay.gate.judges import uncalibrated
 from ragassay.gate.must_hold import holding
 from ragassay.gate.policy_file import label_of
-from ragassay.gate.reading import CLASSES, NoColumn, Part, place_of
+from ragassay.gate.reading import CLASSES, NoColumn, Part, place_of, range_of
 from ragassay.gate.results import number, result
 from ragassay.measures import Measure
 from ragassay.records.case import REFUSING, Case, CaseClass, Outcome
@@ -179,6 +180,8 @@ class _Own:
         wanted = set(range(repeats)) if place.need.always else answered
         if not wanted:
             return True
+        if idle(place.need, range_of(place.spelled.declared)) is not None:
+            return False
         if place.rows is None:
             self.doubt.append(f"not_measured {place.measure}")
             return True
@@ -259,6 +262,9 @@ def _floor(rule: Verdicts, part: Part, own: Sequence[Question], alpha: float) ->
     highs = np.array([float(one.verdict.verdict != "bad") for one in own])
     ends = ends_of(lows, highs, (0.0, 1.0), alpha, [one.case.cluster for one in own], two_valued=True)
     held = True if clears(ends.low, rule.at_least) else False if not clears(ends.high, rule.at_least) else None
+    if (useless := idle(rule, (0.0, 1.0))) is not None:
+        told = f"Nothing was read: nothing could break {useless}."
+        return result(label_of(rule), "verdicts", rule.on_fail, None, told, [REASON], population=part.population)
     counts = Counter(one.verdict.verdict for one in own)
     share = float(lows.mean())
     needed = scaled_n(ends.clusters, share - ends.low, share - rule.at_least) if held is None else None

@@ -52,6 +52,35 @@ def test_a_demand_that_nothing_breaks_is_refused_by_the_check(make: Any, demand:
     assert "nothing could break" in out
 
 
+@pytest.mark.parametrize(
+    "demand",
+    [
+        f"[[policy.rules]]\n{RECALL}at_least = 0.0\n",
+        f"[[policy.rules]]\n{RECALL}at_least = -5\n",
+        f"[[policy.rules]]\n{RECALL}at_most = 1\n",
+        '[[policy.rules]]\nmeasure = "error_rate"\nat_most = 1.0\n',
+        '[[policy.rules]]\nmeasure = "outcome"\nat_most = 1.0\n',
+        f'[[policy.must_hold]]\n{RECALL}at_least = 0.0\ncases = ["q1"]\n',
+        f"[[policy.verdicts]]\nat_least = 0.0\n[[policy.needs]]\n{RECALL}at_least = 1.0\n",
+        f"[[policy.verdicts]]\nat_least = 0.01\n[[policy.needs]]\n{RECALL}at_least = 0.0\n",
+        '[[policy.budgets]]\nmeasure = "error_rate"\nstatistic = "share"\nat_most = 1.0\nsample = true\n',
+        '[[policy.budgets]]\nmeasure = "latency"\nstatistic = "share"\nat_most = 1.0\nsample = true\n',
+        "[policy.refusal]\nfalse_refusal_at_most = 1.0\n",
+        "[policy.refusal]\nabstention_at_least = 0.0\n",
+    ],
+)
+def test_a_demand_that_nothing_breaks_passes_no_gate_either(make: Any, demand: str) -> None:
+    """Sealed without the check, with any number of errors allowed, over a system that is down."""
+    project = make(
+        policy=f"{P}max_errors = 1.0\n{demand}", system="def answer(request):\n    raise OSError('down')\n", size=3
+    )
+    project.run()
+    code, decision = project.gate()
+    assert code == CANNOT_TELL, decision
+    assert decision["outcome"] in ("inconclusive", "review")
+    assert project.reasons(decision) & {"nothing_could_break_it", "questions_open"}
+
+
 @pytest.mark.parametrize("where", ['class = "multi_hop"', 'risk = "high"', 'slice = "language=xx"'])
 def test_a_population_without_rows_decides_nothing(make: Any, where: str) -> None:
     project = make(policy=f"{P}{FLOOR}{where}\n")

@@ -12,6 +12,7 @@ from ragassay.gate.bounds import TOLERANCE, Ends, best_passes_from, clears, ends
 from ragassay.gate.check.model import Finding, Given
 from ragassay.gate.figures import FIGURES, best_case
 from ragassay.gate.grouped import OF_MANY, OF_REPEATS, repeats_of
+from ragassay.gate.idle import idle
 from ragassay.gate.judges import is_judged
 from ragassay.gate.quantiles import QUANTILES
 from ragassay.gate.reading import CLASSES, OVER_ALL, Part, classes_of, range_of, two_valued
@@ -102,21 +103,15 @@ def population(given: Given, row: Any, field: str) -> Iterator[Finding]:
 
 def demand(row: Any, within: tuple[float, float] | None, field: str) -> Iterator[Finding]:
     """Whether a threshold can be broken and can be fulfilled."""
+    if (told := idle(row, within)) is not None:
+        yield Finding("refused", f"{field}.{told.partition(' ')[0]}", f"nothing could break {told}")
+        return
     least, greatest = within or (0.0, float("inf"))
     for key, floor in (("at_least", True), ("at_most", False)):
         value = getattr(row, key, None)
-        if value is None:
-            continue
-        if (value <= least + TOLERANCE) if floor else (value >= greatest - TOLERANCE):
-            yield Finding("refused", f"{field}.{key}", f"nothing could break {key} = {value:g}: values lie in "
-                          f"[{least:g}, {greatest:g}]")  # fmt: skip
-        elif (value > greatest + TOLERANCE) if floor else (value < least - TOLERANCE):
+        if value is not None and ((value > greatest + TOLERANCE) if floor else (value < least - TOLERANCE)):
             yield Finding("refused", f"{field}.{key}", f"nothing could fulfil {key} = {value:g}: values lie in "
                           f"[{least:g}, {greatest:g}]")  # fmt: skip
-    margin = getattr(row, "margin", None)
-    if margin is not None and within is not None and margin >= greatest - least - TOLERANCE:
-        yield Finding("refused", f"{field}.margin", f"nothing could break margin = {margin:g}: differences lie in "
-                      f"[{least - greatest:g}, {greatest - least:g}]")  # fmt: skip
 
 
 def check_rule(policy: Policy, rule: Rule, given: Given, field: str, *, fixed: bool = False) -> Iterator[Finding]:
