@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from ragassay.benchmark.intake import OnError, Problems, lines_in
@@ -19,26 +20,36 @@ def read_jsonl(path: Path | str, *, on_error: OnError = "stop") -> TraceReading:
     file without traces. With `on_error="skip"` such lines are left out and stand in `skipped`; of one key twice the
     first stays.
     """
-    file = Path(path)
     problems = Problems(on_error)
-    traces: list[Trace] = []
+    traces = list(each_trace(path, problems))
+    return TraceReading(traces, skipped=problems.skipped)
+
+
+def each_trace(path: Path | str, problems: Problems) -> Iterator[Trace]:
+    """The traces of a file one by one, so that a long one need not be held; errors as `read_jsonl` has them.
+
+    What is wrong with a line is kept in `problems`, and raised when the file was read.
+    """
+    file, read = Path(path), 0
     seen: dict[tuple[str, int], int] = {}
     for number, raw in lines_in(file):
+        trace = None
         with problems.at(file, number):
-            trace = _trace(raw)
-            key = (trace.content.query_id, trace.content.repeat)
+            found = _trace(raw)
+            key = (found.content.query_id, found.content.repeat)
             if key in seen:
                 raise InputError(
                     f"question {key[0]!r}, repeat {key[1]}, is there twice; first on line {seen[key]}",
                     field="query_id",
                     hint="keep one trace for each question and repeat",
                 )
-            seen[key] = number
-            traces.append(trace)
-    problems.settle(len(traces))
-    if not traces:
+            seen[key], trace = number, found
+        if trace is not None:
+            read += 1
+            yield trace
+    problems.settle(read)
+    if not read:
         raise InputError("no trace in this file", file=str(file), hint="one trace a line: `ragassay schema trace`")
-    return TraceReading(traces, skipped=problems.skipped)
 
 
 def _trace(raw: bytes) -> Trace:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from ragassay.benchmark.intake import OnError
+from ragassay.benchmark.intake import OnError, Problems, listed
 from ragassay.corpus import FLOOR
 from ragassay.errors import InputError
-from ragassay.records.base import Instant, Metadata
-from ragassay.records.canonical import digest_bytes
+from ragassay.records.base import Digest, Instant, Metadata
 from ragassay.records.document import Document, Passage
 from ragassay.records.protocol import SystemIdentity
 from ragassay.records.trace import Item, Step, Trace
 from ragassay.run.contract import Reply, Request
+from ragassay.run.systems.kept import KeptTraces
 from ragassay.run.systems.python import stated
-from ragassay.traces import TraceReading, read_run_file
+from ragassay.traces import each_trace, read_run_file
 from ragassay.traces.run_file import DATA_SETS, RunFormat
 
 
@@ -57,24 +58,29 @@ class ReplaySystem:
         kept, cut = list(documents), list(passages)
         self._passages = {one.passage_id: one.sources for one in cut}
         self._lengths = {(one.document_id, one.version): len(one.text) for one in kept}
-        found: TraceReading = read_run_file(
-            path,
-            kept,
-            cut,
-            kind=kind,
-            as_of=as_of,
-            name=step,
-            separator=separator,
-            floor=alignment or None,
-            on_error=on_error,
-        )
-        self.skipped = found.skipped
-        self.notes = found.notes
-        self._texts = found.texts
-        self._by_question: dict[str, dict[int, Trace]] = {}
+        self._texts: Mapping[Digest, str] = {}
+        problems = Problems(on_error)
+        found: Iterable[Trace]
+        if kind == "traces":  # one by one: their file may be larger than the memory
+            found = each_trace(path, problems)
+        else:
+            found = read = read_run_file(
+                path,
+                kept,
+                cut,
+                kind=kind,
+                as_of=as_of,
+                name=step,
+                separator=separator,
+                floor=alignment or None,
+                on_error=on_error,
+            )
+            problems.found, self._texts = list(read.skipped), read.texts
+        self._traces = KeptTraces()
         for trace in found:
-            own = self._by_question.setdefault(trace.content.query_id, {})
-            own[trace.content.repeat] = self._placed(trace)
+            self._traces.add(self._placed(trace))
+        self.skipped = problems.skipped
+        self.notes = listed(self.skipped)
         self.identity = SystemIdentity(
             name=name or path.name,
             adapter=kind,
@@ -83,7 +89,7 @@ class ReplaySystem:
             prompt=stated(prompt),
             settings={
                 "content": _digest(path),
-                "questions": len(self._by_question),
+                "questions": len(self._traces),
                 "lines_left_out": len(self.skipped),
                 **({"alignment": alignment} if kind in DATA_SETS else {}),
                 **(settings or {}),
@@ -93,7 +99,7 @@ class ReplaySystem:
     async def ask(self, request: Request) -> Reply:
         """What is stored of this question."""
         await asyncio.sleep(0)
-        return Reply(stored=self._by_question.get(request.query_id, {}), texts=self._texts)
+        return Reply(stored=self._traces.of(request.query_id), texts=self._texts)
 
     def _placed(self, trace: Trace) -> Trace:
         """The trace with every item that stands nowhere in this corpus marked as unresolved."""
@@ -130,6 +136,7 @@ def _digest(path: Path) -> str:
     try:
         if path.exists() and not path.is_dir() and not path.is_file():  # to open a pipe would wait for a writer
             raise InputError("not a regular file", file=str(path), hint="name a file")
-        return digest_bytes(path.read_bytes())
+        with path.open("rb") as file:
+            return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
     except OSError as cause:
         raise InputError(f"cannot be read: {cause.strerror or cause}", file=str(path), hint="check the path") from None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -65,6 +67,32 @@ def test_a_run_that_is_replayed_has_the_same_content_and_the_same_times(small: S
     assert after[0][1].usage == before[0][1].usage
     assert after[5][1].failure_detail == "RuntimeError: no model"
     assert read_jsonl(write(tmp_path / "second.jsonl", small, again))[0].content == after[0][0]
+
+
+def test_a_long_file_of_traces_is_not_held_as_objects(small: Small, tmp_path: Path) -> None:
+    first = msgspec.json.encode({"content": traces(small, perform(small, PythonSystem(answer)))[0][0]})
+    content = json.loads(first)["content"]
+    content["steps"][0]["items_out"] *= 20
+    for rank, item in enumerate(content["steps"][0]["items_out"], 1):
+        item.update(rank=rank, item_id=f"i{rank}")
+    file = tmp_path / "long.jsonl"
+    file.write_text(
+        "\n".join(json.dumps({**content, "query_id": f"q{n}", "repeat": r}) for n in range(150) for r in (0, 1))
+    )
+    tracemalloc.start()
+    try:
+        system = replay(small, "traces", file)
+        held, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert file.stat().st_size > 2_000_000
+    assert held < 500_000
+    assert most < 1_000_000
+    stored = asyncio.run(system.ask(SimpleNamespace(query_id="q149"))).stored  # type: ignore[arg-type]
+    assert stored is not None
+    assert {repeat: one.content.repeat for repeat, one in stored.items()} == {0: 0, 1: 1}
+    assert len(stored[1].content.steps[0].items_out or ()) == 40
+    assert stored[1].content.query_id == "q149"
 
 
 def test_questions_and_repeats_that_are_not_stored_fail(small: Small, tmp_path: Path) -> None:
