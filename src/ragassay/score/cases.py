@@ -23,12 +23,12 @@ class Cases:
         self._places: dict[str, Place] = {}
         self.brief: list[Case] = []
         """In the order of the benchmark, without question, labels and notes."""
-        digests = []
+        digests, slices = [], dict[tuple[str, ...], tuple[str, ...]]()
         for number, line in enumerate(store.get_raw_lines(benchmark.blob), 1):
             case = read_record(Case, line, name=benchmark.blob, number=number)
             digests.append(digest_bytes(line))
             self._places[case.query_id] = pile.put(line)
-            self.brief.append(_brief(case))
+            self.brief.append(_brief(case, slices.setdefault(case.slice, case.slice)))
         if len(digests) != benchmark.cases or digest_set(digests) != benchmark.cases_digest:
             raise IntegrityError(
                 "the stored cases are not those that the benchmark names",
@@ -41,13 +41,13 @@ class Cases:
         return None if place is None else _CASE.decode(self._pile.get(place))
 
 
-def _brief(case: Case) -> Case:
+def _brief(case: Case, slices: tuple[str, ...]) -> Case:
     talk = case.conversation
     return Case(
         query_id=case.query_id,
         query="",
         class_=case.class_,
-        slice=case.slice,
+        slice=slices,
         paraphrase_of=case.paraphrase_of,
         conversation=None if talk is None else msgspec.structs.replace(talk, history=()),
     )

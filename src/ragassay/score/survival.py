@@ -30,7 +30,10 @@ class Survival:
     """The table in the making, question by question."""
 
     def __init__(self, cases: Iterable[Case]) -> None:
-        self._populations = {case.query_id: _populations(case) for case in cases}
+        known: dict[tuple[object, ...], list[Population]] = {}
+        self._populations = {
+            case.query_id: known.setdefault((case.class_, case.slice), _populations(case)) for case in cases
+        }
         self._kinds: dict[str, str] = {}
         self._order: dict[str, int] = {}
         self._counts: dict[Population, _Count] = {}

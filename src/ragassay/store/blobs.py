@@ -6,22 +6,25 @@ Anyone can check a blob without this code: `sha256sum` of the file is the file's
 from __future__ import annotations
 
 import hashlib
+import io
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ragassay.errors import IntegrityError, StoreError
 from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_bytes, is_digest
 from ragassay.records.text import many
-from ragassay.store import durable
+from ragassay.store import durable, lines
 
 BLOBS = Path("blobs", "sha256")
 TEMPORARY = "tmp"
 _CHUNK = 1024 * 1024
 _AT_ONCE = 1000
 """Blobs between two pushes of the folders."""
+WHOLE = 1024 * 1024
+"""Bytes up to which a blob of lines is read into memory at once."""
 
 
 class Blobs:
@@ -128,6 +131,43 @@ class Blobs:
             raise damaged(digest, path, f"{many(len(data), 'byte')} hash to {digest_bytes(data)}")
         return data
 
+    def get_raw_lines(self, digest: str) -> Iterator[bytes]:
+        """The lines of a blob; it is hashed before this returns (IntegrityError as `get`).
+
+        A large one is read piece by piece and hashed a second time as it is: IntegrityError, before its last line,
+        where somebody writes into it in between.
+        """
+        path = self.path(digest)
+        try:
+            if path.stat().st_size > WHOLE:
+                if (found := hash_file(path)) != digest:
+                    raise damaged(digest, path, f"{many(path.stat().st_size, 'byte')} hash to {found}")
+                return self._pieces(digest, path)
+        except FileNotFoundError:
+            raise missing(digest, path) from None
+        except OSError as cause:
+            raise durable.failed("read a blob", path, cause) from cause
+        return lines.unpack(self.get(digest), name=digest)
+
+    @staticmethod
+    def _pieces(digest: str, path: Path) -> Iterator[bytes]:
+        before = None
+        try:
+            with path.open("rb", buffering=0) as file:
+                hashed = _Hashed(file)
+                for line in lines.unpack(hashed, name=digest):
+                    if before is not None:
+                        yield before
+                    before = line
+                if (found := hashed.rest()) != digest:
+                    raise damaged(digest, path, f"it changed while it was read, and hashes to {found}")
+        except FileNotFoundError:
+            raise missing(digest, path) from None
+        except OSError as cause:
+            raise durable.failed("read a blob", path, cause) from cause
+        if before is not None:
+            yield before
+
     def beginning_with(self, text: str) -> list[Digest]:
         """Digests of blobs that begin with `text` (hexadecimal, at least two digits; with or without `sha256:`)."""
         start = text.removeprefix("sha256:")
@@ -135,6 +175,30 @@ class Blobs:
             return []
         found = (self.root / BLOBS / start[:2]).glob(f"{start}*")
         return sorted(Digest(f"sha256:{one.name}") for one in found if len(one.name) == 64)
+
+
+class _Hashed(io.RawIOBase):
+    """A file that is hashed as it is read."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self._file = file
+        self._running = hashlib.sha256()
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        """The next bytes."""
+        count = self._file.readinto(buffer) or 0
+        self._running.update(memoryview(buffer)[:count])
+        return count
+
+    def rest(self) -> Digest:
+        """The digest of the whole file."""
+        while data := self._file.read(_CHUNK):
+            self._running.update(data)
+        return Digest(f"sha256:{self._running.hexdigest()}")
 
 
 def hash_file(path: Path) -> Digest:

@@ -77,12 +77,16 @@ class Store:
         try:
             return self._blobs.get(digest)
         except IntegrityError as error:
-            gone = None if digest in self._blobs else absence_of(self, digest)
-            if gone is None:
-                if digest not in self._blobs and forged(self, digest):
-                    error.message += "; a name calls it erased, and the ledger knows nothing of that"
-                raise
-            raise absent(digest, gone) from None
+            raise self._absent(digest, error) from None
+
+    def _absent(self, digest: str, error: IntegrityError) -> IntegrityError:
+        """What is wrong with an object that could not be read: that it is gone on purpose, or the error."""
+        gone = None if digest in self._blobs else absence_of(self, digest)
+        if gone is not None:
+            return absent(digest, gone)
+        if digest not in self._blobs and forged(self, digest):
+            error.message += "; a name calls it erased, and the ledger knows nothing of that"
+        return error
 
     def __contains__(self, digest: str) -> bool:
         return digest in self._blobs
@@ -119,7 +123,10 @@ class Store:
 
     def get_raw_lines(self, digest: str) -> Iterator[bytes]:
         """The lines of a blob as bytes; the digest of a stored record is the digest of its line."""
-        return lines.unpack(self.get(digest), name=digest)
+        try:
+            return self._blobs.get_raw_lines(digest)
+        except IntegrityError as error:
+            raise self._absent(digest, error) from None
 
     def set_ref(self, name: str, digest: str, kind: str | type[Record] | None = None) -> None:
         """Point a name such as `run/demo` at a blob that is already stored; replaces what it pointed to.

@@ -33,14 +33,18 @@ def pack(records: Iterable[Record | dict[str, Any] | bytes]) -> Iterator[bytes]:
     yield compressor.flush()
 
 
-def unpack(data: bytes, *, name: str, most: int = MAX_BYTES) -> Iterator[bytes]:
+def unpack(data: bytes | io.RawIOBase, *, name: str, most: int = MAX_BYTES) -> Iterator[bytes]:
     """The lines of a frame without their ends; never holds more than `most` bytes and a piece decompressed.
+
+    Of a stream no more than a piece is in memory at a time; it is not closed here.
 
     Raises IntegrityError if this is not zstd, if a line is longer than `most`, or if the last line has no end.
     """
     rest = bytearray()
     reader = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(
-        io.BytesIO(data), read_across_frames=True
+        io.BytesIO(data) if isinstance(data, bytes) else io.BufferedReader(data, _CHUNK),
+        read_across_frames=True,
+        closefd=False,
     )
     try:
         while chunk := reader.read(_CHUNK):

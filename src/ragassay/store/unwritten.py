@@ -1,17 +1,22 @@
-"""A store that is read and never written: what would be stored is kept in memory. For asking what a run would do."""
+"""A store that is read and never written: what would be stored is kept aside. For asking what a run would do."""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import os
-from collections.abc import Iterable, Mapping
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ragassay.errors import StoreError
 from ragassay.records.base import Digest, Instant, Record
 from ragassay.records.canonical import digest_bytes
 from ragassay.records.ledger import Act, Entry
 from ragassay.store import lines
+from ragassay.store.blobs import WHOLE
 from ragassay.store.folder import HEADER, Store
 from ragassay.store.ledger import Ledger
 
@@ -37,6 +42,25 @@ class Unkept(Ledger):
         )
 
 
+class _Reader(io.RawIOBase):
+    """One reader of a file that others read too."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._at = file, 0
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        """The next bytes."""
+        self._file.seek(self._at)
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
 class Unwritten(Store):
     """Behaves as the store in a folder, which need not be there; nothing on the disk changes."""
 
@@ -44,6 +68,8 @@ class Unwritten(Store):
         super().__init__(path)
         self.ledger = Unkept(path)
         self._made: dict[str, bytes] = {}
+        self._aside: dict[str, IO[bytes]] = {}
+        """Lines; large ones in temporary files without a name."""
         self._names: dict[str, Digest] = {}
 
     @classmethod
@@ -60,15 +86,36 @@ class Unwritten(Store):
         return digest
 
     def put_lines(self, records: Iterable[Record | dict[str, Any] | bytes]) -> Digest:
-        """Keep lines in memory, packed as they would be stored."""
-        return self.put(b"".join(lines.pack(records)))
+        """Keep lines aside, packed as they would be stored; those that the folder holds already are not kept twice."""
+        file = tempfile.SpooledTemporaryFile(max_size=WHOLE)  # noqa: SIM115  closed when this store is let go
+        close = weakref.finalize(self, file.close)
+        running = hashlib.sha256()
+        for piece in lines.pack(records):
+            running.update(piece)
+            file.write(piece)
+        digest = Digest(f"sha256:{running.hexdigest()}")
+        if digest in self:
+            close()
+        else:
+            self._aside[digest] = file
+        return digest
 
     def get(self, digest: str) -> bytes:
         """What was put here, else what the folder holds."""
+        if digest in self._aside:
+            file = self._aside[digest]
+            file.seek(0)
+            return file.read()
         return self._made[digest] if digest in self._made else super().get(digest)
 
+    def get_raw_lines(self, digest: str) -> Iterator[bytes]:
+        """The lines of what was put here, else of what the folder holds."""
+        if digest in self._aside:
+            return lines.unpack(_Reader(self._aside[digest]), name=digest)
+        return lines.unpack(self._made[digest], name=digest) if digest in self._made else super().get_raw_lines(digest)
+
     def __contains__(self, digest: str) -> bool:
-        return digest in self._made or super().__contains__(digest)
+        return digest in self._made or digest in self._aside or super().__contains__(digest)
 
     def set_ref(self, name: str, digest: str, kind: str | type[Record] | None = None) -> None:  # noqa: ARG002
         """Name what was put here, in memory."""
