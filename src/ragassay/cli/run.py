@@ -11,8 +11,9 @@ from cyclopts import Parameter
 
 from ragassay.assay import perform
 from ragassay.cli import talk
-from ragassay.cli.settings import FILE_NAME
+from ragassay.cli.settings import FILE_NAME, located
 from ragassay.cli.workspace import Ready, Workspace, get_ready, open_workspace
+from ragassay.errors import RagassayError
 from ragassay.records.protocol import Run
 
 
@@ -104,7 +105,11 @@ def run_workspace(workspace: Workspace, name: str | None, *, resume: bool = True
         return await perform(workspace.store, ready.plan, ready.sealed, ready.system, progress=progress, resume=resume)
 
     with redirect_stdout(sys.stderr):  # what a system under test prints is talk; standard output is data
-        record, digest = anyio.run(go, get_ready(workspace, name))
+        ready = get_ready(workspace, name)
+        try:
+            record, digest = anyio.run(go, ready)
+        except RagassayError as error:
+            raise located(error, workspace.config) from None
     if not progress.begun:
         talk.say("this run was finished and sealed before; nothing was asked. --no-resume asks everything anew")
     return digest, record

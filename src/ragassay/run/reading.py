@@ -206,6 +206,8 @@ def _scalar(kinds: tuple[Any, ...], value: Any, path: str, lossy: set[str]) -> A
     wants_text = str in kinds and path.endswith(_ID_ENDS)
     if isinstance(value, numbers.Integral):
         whole = int(value)
+        if not wants_text and float not in kinds and abs(whole) >= SAFE_INTEGER:
+            raise InvalidResponseError(path, "a whole number of 2^53 or more")
         return str(whole) if wants_text else float(whole) if float in kinds else whole
     if isinstance(value, numbers.Real):
         number = float(value)

@@ -198,6 +198,8 @@ def test_full_steps_and_measurements() -> None:
         ({"answer": "x", "citations": [{"answer_start": 1}]}, "citations[0]"),
         ({"contexts": [{"document_id": "rain", "start": 9, "end": 3}]}, "contexts[0].end"),
         ({"usage": {"input_tokens": -1}}, "usage.input_tokens"),
+        ({"usage": {"input_tokens": 10**30}}, "usage.input_tokens"),
+        ({"answer": "x", "calls": 2**53}, "calls"),
         ({"answer": "x", "Answer": object(), "confidence": object()}, "confidence"),
         ({"queryId": "x", "first_token_ms": 1, "firstTokenMs": 2}, "first_token_ms"),
     ],

@@ -76,6 +76,14 @@ def test_ties_are_in_passage_order() -> None:
     assert [hit.number for hit in found.hits] == [0, 1, 2, 3, 4]
 
 
+def test_where_no_passage_has_a_word_nothing_is_found() -> None:
+    marks = [document("marks", "!!! ???"), document("articles", "the of and")]
+    index = Index(marks, chunk(marks, chunker="tokens"))
+    index.warm()
+    for query in ("rain", "the", "!!!", ""):
+        assert index.search(query, top_k=5, principal=None, as_of=AS_OF).hits == []  # type: ignore[arg-type]
+
+
 def test_stem_and_terms() -> None:
     cases = {
         "ponies": "pony",

@@ -89,6 +89,9 @@ class Index(Openings):
 
     @cached_property
     def _bm25(self) -> Any:
+        """None where no passage has a word that is matched: then nothing is ever found."""
+        if not any(self._words):
+            return None
         import bm25s
 
         index = bm25s.BM25(k1=self._k1, b=self._b, method="lucene", backend="numpy")

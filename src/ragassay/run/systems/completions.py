@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ragassay.records.canonical import SAFE_INTEGER
 from ragassay.records.trace import Failure
 from ragassay.run.systems.http import HttpSystem
 
@@ -129,10 +130,15 @@ def _made(found: Mapping[str, Any], message: Mapping[str, Any], finish: Any, fir
         value["versions"] = versions
     if isinstance(usage, Mapping):
         tokens = {"input_tokens": usage.get("prompt_tokens"), "output_tokens": usage.get("completion_tokens")}
-        value["usage"] = {key: one for key, one in tokens.items() if isinstance(one, int)} or None
+        value["usage"] = {key: one for key, one in tokens.items() if _is_count(one)} or None
     if first_token_ms is not None:
         value["first_token_ms"] = first_token_ms
     return {key: one for key, one in value.items() if one is not None}, None, None
+
+
+def _is_count(value: Any) -> bool:
+    """Whether it can be a number of tokens: one that cannot was not reported."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < SAFE_INTEGER
 
 
 def _text(content: Any) -> str | None:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragassay.errors import IntegrityError, UsageError
+from ragassay.errors import IntegrityError, RagassayError, SystemUnderTestError, UsageError
 from ragassay.records.base import Instant
 from ragassay.records.canonical import digest_of, digest_text
 from ragassay.records.case import Principal
 from ragassay.records.document import Document, Passage
 from ragassay.records.index import IndexArtefact, IndexContent, IndexEnvelope
+from ragassay.records.text import many
 from ragassay.run.clock import SYSTEM_CLOCK, Clock
 from ragassay.run.foreign import foreign
 from ragassay.run.systems.opening import DIGITS, Hit, Hits, Openings, Where
@@ -74,11 +75,16 @@ class VectorIndex(Openings):
     def attach(self, conditions: Any) -> None:
         """Take the clock of the run, and hand the conditions on to embedders that want them (endpoints do)."""
         self._clock = conditions.clock
-        for one in (self.embedder, self.query_embedder):
+        for name, one in (("embedder", self.embedder), ("query_embedder", self.query_embedder)):
             attach: Any = getattr(one, "attach", None)
-            if callable(attach):
-                with foreign(f"the embedder {one.identity[:200]}, as it was made ready,", "embedder"):
+            if not callable(attach):
+                continue
+            try:
+                with foreign(f"the embedder {one.identity[:200]}, as it was made ready,", name):
                     attach(conditions)
+            except RagassayError as error:  # of an endpoint: about its headers
+                error.field = error.field.replace("system.", f"{name}.", 1)
+                raise
 
     @property
     def artefact(self) -> IndexArtefact:
@@ -130,6 +136,13 @@ class VectorIndex(Openings):
         """The vectors of all passages; one that was kept is tried where the embedder may have changed unsaid."""
         with foreign(f"the embedder {self.embedder.identity[:200]}", "embedder"):
             got = self.cache.embed(self.embedder, [one.text for one in self.passages])
+            if self.content.blank < len(self.passages) and not got.vectors.any():
+                raise SystemUnderTestError(
+                    f"the embedder gives nothing but zeros for {many(len(self.passages), 'passage')}: "
+                    f"{self.embedder.identity[:200]}",
+                    field="embedder",
+                    hint="no passage would ever be found; does it read these texts at all?",
+                )
             if got.kept is None or getattr(self.embedder, "told", False):
                 return got
             tried = self._try_kept(self.passages[got.kept].text, got.vectors[got.kept])

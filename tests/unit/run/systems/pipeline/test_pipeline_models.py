@@ -240,6 +240,33 @@ def test_tokens_are_missing_where_one_call_does_not_say(serve: Serve) -> None:
     assert "usage" not in ask(system, history=HISTORY).value
 
 
+@pytest.mark.parametrize("tokens", [-5, True, 10**30, "7", 2.5, [1]])
+def test_tokens_that_cannot_be_a_count_were_not_reported(serve: Serve, tokens: Any) -> None:
+    server = serve(lambda body, before, handler: completion("rain [1]", tokens))
+    found = ask(made(server.url))
+    assert found.failure is None
+    assert "usage" not in found.value
+    assert step(found, "generate")["calls"] == 1
+
+
+def test_a_secret_that_is_not_set_is_named_with_the_key_of_its_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NOT_SET_ANYWHERE", raising=False)
+    url, headers = "http://127.0.0.1:9/x", {"Authorization": {"env": "NOT_SET_ANYWHERE"}}
+    endpoint = {"url": url, "model": "m", "headers": headers}
+    vector = {"kind": "vector", "embedder": {"kind": "endpoint", "dimensions": 3, **endpoint}}
+    for settings, field in (
+        ({"generate": {"headers": headers}}, "system.generate.headers"),
+        ({"rewrite": {"kind": "model", **endpoint}}, "system.rewrite.headers"),
+        ({"agentic": {"kind": "model", **endpoint}}, "system.agentic.headers"),
+        ({"rerank": {"kind": "endpoint", **endpoint}}, "system.rerank.headers"),
+        ({"retrievers": [{"kind": "lexical"}, vector]}, "system.retrievers[1].embedder.headers"),
+    ):
+        system = made(url, **settings)
+        with pytest.raises(UsageError, match="NOT_SET_ANYWHERE") as caught:
+            system.attach(Conditions(timeout_s=5.0, pace=Pace(1)))
+        assert caught.value.field == field
+
+
 def test_time_to_the_first_token_counts_from_the_question(serve: Serve) -> None:
     def answer(body: Any, before: int, handler: Any) -> None:
         assert body["stream"] is True
