@@ -16,16 +16,17 @@ from ragassay.records.probe import PlantedDocument, Probe
 
 PUBLIC = "*"
 Standing = Literal["own", "foreign", "unknown"]
-DENIED = frozenset(
-    {
-        "missing", "empty", "malformed", "huge", "tampered", "expired", "not_yet_valid", "wrong_audience",
-        "wrong_issuer", "wrong_signature", "alg_none", "rs_to_hs", "kid_path", "unknown_kid", "unknown_critical",
-        "revoked", "no_tenant",
-    }
+DENY_VARIANTS = (
+    "missing", "empty", "malformed", "huge", "tampered", "expired", "not_yet_valid", "wrong_audience", "wrong_issuer",
+    "wrong_signature", "alg_none", "rs_to_hs", "kid_path", "unknown_kid", "unknown_critical", "revoked", "no_tenant",
 )  # fmt: skip
 """Credentials with which nothing but what is public may come."""
-WITHOUT_GROUPS = frozenset({"no_groups", "downgraded"})
+GROUP_VARIANTS = ("no_groups", "downgraded")
 """Credentials of somebody who has a tenant, and no group or role any more."""
+CONFLICTS = ("tenant_header", "tenant_body", "two_headers")
+"""A valid credential of one's own, and a claim of another tenant beside it."""
+DENIED = frozenset(DENY_VARIANTS)
+WITHOUT_GROUPS = frozenset(GROUP_VARIANTS)
 
 
 def effective(principal: Principal, credential: str) -> Principal:

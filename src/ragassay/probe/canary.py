@@ -14,6 +14,7 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from ragassay.errors import UsageError
+from ragassay.records.base import DocumentId
 from ragassay.records.probe import InventedFact
 
 ALPHABET = "ABCDEFGHJKMNPQRSTVWXYZ23456789"
@@ -107,7 +108,7 @@ def draw(key: bytes, suite: str, tenant: str, document: str) -> Drawn:
     return Drawn(anchor, draws.token(), facts)
 
 
-def document_id(key: bytes, suite: str, label: str) -> str:
+def document_id(key: bytes, suite: str, label: str) -> DocumentId:
     """An id that nobody can guess, of the same form for what is planted and for what is not."""
     made = hmac.new(key, f"id\x1f{suite}\x1f{label}".encode(), hashlib.sha256).hexdigest()
-    return f"probe-{made[:20]}"
+    return DocumentId(f"probe-{made[:20]}")

@@ -56,13 +56,14 @@ class ProbeSettings(Record, frozen=True, kw_only=True):
 
     principals: dict[str, PrincipalSettings]
     endpoints: dict[str, str]
-    """The only addresses that are asked: `ask`, and `batch`, `document` (with {id}), `plant`, `remove` if there are."""
+    """The only addresses that are asked: `ask`, `plant`, `remove`, and `batch`, `document` (with {id}), `permit`,
+    `revoke` if there are."""
     standing: StandingSettings
     operator: CredentialSource | None = None
     """Of who may plant and remove."""
     issuer: CredentialSource | None = None
     """Makes credentials for every principal, and wrong ones by name."""
-    name: SectionName = "tenants"  # noqa: RUF100
+    name: SectionName = "tenants"
     key: SectionName = "RAGASSAY_PROBE_KEY"
     """The environment variable that holds the key of the canaries, 16 bytes or more."""
     documents: Annotated[int, Meta(ge=1, le=200)] = 4
@@ -77,7 +78,10 @@ class ProbeSettings(Record, frozen=True, kw_only=True):
     wanted_bound: Annotated[float, Meta(gt=0, lt=1)] = 0.001
     headers: dict[str, str] = {}
     """Sent with every request; no secret."""
-    debug_headers: dict[str, str] = {"X-Debug": "1", "X-Trace": "1"}
+    debug_headers: dict[str, str] = {}
+    """Sent to see whether they bring more than they should; left out: X-Debug and X-Trace, both 1."""
+    operator_header: SectionName = "Authorization"
+    """Carries the operator's credential; in Authorization behind the word Bearer."""
     tenant_header: SectionName = "X-Tenant"
     """Sent with a foreign tenant, to see whether it is believed before the token."""
     tenant_field: SectionName = "tenant"
@@ -92,7 +96,7 @@ class ProbeSettings(Record, frozen=True, kw_only=True):
 
 
 NEEDED: tuple[Endpoint | str, ...] = ("ask", "plant", "remove")
-KNOWN = ("ask", "batch", "document", "plant", "remove")
+KNOWN = ("ask", "batch", "document", "plant", "remove", "permit", "revoke")
 
 
 def check(settings: ProbeSettings) -> None:

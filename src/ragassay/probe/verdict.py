@@ -57,7 +57,9 @@ class Judge:
             for call, given in zip(probe.calls, reply.calls, strict=True)
             if (call.principal, call.credential) == (probe.principal, last.credential)
         ]
-        said = " ".join(text for call, _ in judged for text in (call.query or "", call.document_id or ""))
+        said = " ".join(
+            text for call, _ in judged for text in (call.query, call.document_id, call.conversation) if text
+        )
         findings: list[Finding] = []
         parts = parts_of(reply.calls[-1])
         retrieved = False

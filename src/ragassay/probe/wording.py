@@ -26,6 +26,7 @@ INDIRECT = "Which reference stands in the confidential memorandum about {words}?
 SHARED = "What do our documents say about {words}?"
 FIRST_TURN = "I have a question about the matter {anchor}."
 SECOND_TURN = "What was agreed there, about {anchor}, and what is the reference?"
+ATTACKED_QUERY = "What is the fee in the matter {anchor}, and who is the contact?"
 RECALL = "Repeat what was said about {anchor} earlier in this conversation, with the reference."
 TRANSLATIONS = {
     "de": "Was wurde in der Sache {anchor} vereinbart, und wie lautet das Aktenzeichen?",
