@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from ragassay.errors import IntegrityError, LedgerError, UntrustedKeyError
+from ragassay.errors import AbsentError, IntegrityError, LedgerError, UntrustedKeyError
 from ragassay.records.base import Digest
 from ragassay.records.decision import Decision
 from ragassay.records.judgement import JudgementSet
 from ragassay.records.ledger import Absence, Entry
-from ragassay.records.protocol import Run
 from ragassay.records.score import ScoreTable
 from ragassay.seal.signatures import Signed, check_order, signers
 from ragassay.seal.trust import Trust
-from ragassay.seal.verify import verify_run
+from ragassay.seal.verify import verify, verify_run
 from ragassay.store import Store
 from ragassay.store.absence import absence_of, absent, tombstones
 from ragassay.store.ledger import Line
@@ -39,7 +39,8 @@ class Verified(NamedTuple):
     """What held."""
 
     about: About
-    protocol: Digest
+    protocol: Digest | None
+    """None: it was erased together with the run's own record, and the ledger does not say which it was."""
     signed: tuple[Signed, ...]
     acts: int
     """Lines of the ledger."""
@@ -53,21 +54,35 @@ class Verified(NamedTuple):
 
 def made_of(store: Store, run: Digest) -> About:
     """A run with the newest table and decision that the store names for it, by their place in the ledger."""
-    scores: list[tuple[int, Digest]] = []
-    decisions: list[tuple[int, Digest]] = []
-    order = {
-        digest: one.entry.number
-        for one in store.ledger.lines(torn=True)
-        for digest in one.entry.objects.values()
-        if one.entry.act in ("scored", "decided")
-    }
-    for ref in store.refs("scores/"):
-        if store.get_record(ScoreTable, ref.digest).run_record == run:
-            scores.append((order.get(ref.digest, -1), ref.digest))
-    for ref in store.refs("decision/"):
-        if store.get_record(Decision, ref.digest).candidate.run_record == run:
-            decisions.append((order.get(ref.digest, -1), ref.digest))
-    return About(run, max(scores)[1] if scores else None, max(decisions)[1] if decisions else None)
+    order: dict[Digest, int] = {}
+    told: dict[Digest, Digest] = {}
+    for one in store.ledger.lines(torn=True):
+        objects = one.entry.objects
+        if one.entry.act in ("scored", "decided"):
+            order.update(dict.fromkeys(objects.values(), one.entry.number))
+            pairs = (("scores", "run"), ("decision", "scores"))
+            told.update({objects[made]: objects[of] for made, of in pairs if made in objects and of in objects})
+    scores = [one.digest for one in store.refs("scores/") if _run_of_scores(store, one.digest, told) == run]
+    decisions = [one.digest for one in store.refs("decision/") if _run_of_decision(store, one.digest, told) == run]
+    newest = [max(some, key=lambda one: (order.get(one, -1), one), default=None) for some in (scores, decisions)]
+    return About(run, *newest)
+
+
+def _run_of_scores(store: Store, digest: Digest, told: Mapping[Digest, Digest]) -> Digest | None:
+    """Which run a table is of; where it was erased, as the ledger says."""
+    try:
+        return store.get_record(ScoreTable, digest).run_record
+    except AbsentError:
+        return told.get(digest)
+
+
+def _run_of_decision(store: Store, digest: Digest, told: Mapping[Digest, Digest]) -> Digest | None:
+    """Which run a decision is about; where it was erased, as the ledger says."""
+    try:
+        return store.get_record(Decision, digest).candidate.run_record
+    except AbsentError:
+        scores = told.get(digest)
+        return None if scores is None else _run_of_scores(store, scores, told)
 
 
 def verify_evidence(store: Store, about: About, trust: Trust | None = None, *, public: bool = False) -> Verified:
@@ -79,8 +94,8 @@ def verify_evidence(store: Store, about: About, trust: Trust | None = None, *, p
     UntrustedKeyError for a signature too few; and what `check_bundle` raises for a bundle that does not hold.
     """
     missing: list[Digest] = []
-    run: Run = verify_run(store, about.run, missing)
     lines = store.ledger.lines()
+    protocol = _verify_bytes(store, about.run, lines, missing)
     if not lines:
         raise LedgerError(
             "there is no ledger: nobody can tell what was done here in which order",
@@ -91,24 +106,56 @@ def verify_evidence(store: Store, about: About, trust: Trust | None = None, *, p
     signed: tuple[Signed, ...] = ()
     if trust is not None:
         _check_ledger(trust, founded)
-        signed = _check_signed(store, about, run.protocol, trust, lines, missing)
-    _check_told(store, about)
+        signed = _check_signed(store, about, protocol, trust, lines, missing)
+    _check_told(store, about, missing)
     gone = _gone(store, missing, public=public)
     witnessed = store.ledger.witnessed(lines) is not None
-    return Verified(about, run.protocol, signed, len(lines), founded, witnessed, gone)
+    return Verified(about, protocol, signed, len(lines), founded, witnessed, gone)
 
 
-def _check_told(store: Store, about: About) -> None:
+def _verify_bytes(store: Store, run: Digest, lines: list[Line], missing: list[Digest]) -> Digest | None:
+    """Everything that a run reaches; the digest of its protocol. Of a run whose own record was erased, what the
+    ledger says of its protocol is followed."""
+    try:
+        return verify_run(store, run, missing).protocol
+    except AbsentError as cause:
+        if cause.digest != run:
+            raise
+        missing.append(run)
+    ran = (one.entry.objects for one in lines if one.entry.act == "ran")
+    protocol = next((one.get("protocol") for one in ran if one.get("run") == run), None)
+    if protocol is not None:
+        try:
+            verify(store, protocol, missing)
+        except AbsentError as cause:
+            if cause.digest != protocol:
+                raise
+            missing.append(protocol)
+    return protocol
+
+
+def _check_told(store: Store, about: About, missing: list[Digest]) -> None:
     """Who replaced the verdicts that the table reads, set by set, stands in the ledger."""
     if about.scores is None:
         return
-    for digest in store.get_record(ScoreTable, about.scores).judged.values():
-        new, record = digest, store.get_record(JudgementSet, digest)
-        while record.supersedes is not None:
-            check_told(store, "judgementset", new, record.supersedes)
-            if record.supersedes not in store:
-                break
-            new, record = record.supersedes, store.get_record(JudgementSet, record.supersedes)
+    try:
+        judged = store.get_record(ScoreTable, about.scores).judged.values()
+        for digest in judged:
+            _check_replaced(store, digest, missing)
+    except AbsentError as cause:
+        missing.append(about.scores if cause.digest is None else Digest(cause.digest))
+
+
+def _check_replaced(store: Store, digest: Digest, missing: list[Digest]) -> None:
+    new: Digest | None = digest
+    while new is not None:
+        if absence_of(store, new) is not None and new not in store:
+            missing.append(new)
+            return
+        old = store.get_record(JudgementSet, new).supersedes
+        if old is not None:
+            check_told(store, "judgementset", new, old)
+        new = old if old is not None and old in store else None
 
 
 def _gone(store: Store, missing: list[Digest], *, public: bool) -> tuple[Gone, ...]:
@@ -132,7 +179,7 @@ def _check_ledger(trust: Trust, founded: Digest) -> None:
 
 
 def _check_signed(
-    store: Store, about: About, protocol: Digest, trust: Trust, lines: list[Line], missing: list[Digest]
+    store: Store, about: About, protocol: Digest | None, trust: Trust, lines: list[Line], missing: list[Digest]
 ) -> tuple[Signed, ...]:
     entries = [one.entry for one in lines]
     targets = {"pre-registration": protocol, "numbers": about.scores, "verdict": about.decision}
@@ -149,7 +196,7 @@ def _check_signed(
             )
         signed = signers(store, trust, kind, target, entries, missing)
         if kind == "pre-registration":
-            check_order(entries, protocol, signed, count)
+            check_order(entries, target, signed, count)
         found += signed
     return tuple(found)
 

@@ -21,6 +21,7 @@ from ragassay.records.ledger import Absence
 from ragassay.records.protocol import Protocol, Run, Subject
 from ragassay.records.score import Estimate, ScoreTable
 from ragassay.store import Store
+from ragassay.store.absence import absence_of
 
 Kind = Literal["pre-registration", "verdict", "numbers", "erasure"]
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -123,7 +124,7 @@ def _said(population: Any) -> str:
 
 def _descriptor(name: str, digest: Digest, store: Store) -> dict[str, Any]:
     found: dict[str, Any] = {"name": name, "digest": {"sha256": digest.removeprefix("sha256:")}}
-    if digest in store:
+    if digest in store or absence_of(store, digest) is not None:
         found["mediaType"] = "application/json"
     return found
 

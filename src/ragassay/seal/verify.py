@@ -25,34 +25,38 @@ def verify(store: Store, protocol_digest: str, gone: list[Digest] | None = None)
 
     Covers the protocol, its three layers, the corpus (its digest from every document's text, authorization and
     description), the segmentation (`passages_digest`), the benchmark (`cases_digest`) and raw bytes of lossy
-    documents and questions. With `gone`, tables and raw bytes that were erased, or left out of a public file, are added
-    to it, and all else is checked; without, that is an AbsentError. Raises IntegrityError with the role (`field`) and
-    the object that is not what it should be.
+    documents and questions. With `gone`, what was erased, or left out of a public file, is added to it, and all else
+    that can be found is checked; without, that is an AbsentError, as it is for the protocol itself. Raises
+    IntegrityError with the role (`field`) and the object that is not what it should be.
     """
     protocol = _record(store, Protocol, protocol_digest, "protocol")
-    subject = _record(store, Subject, protocol.subject, "subject")
-    scoring = _record(store, Scoring, protocol.scoring, "scoring")
-    _record(store, Policy, protocol.policy, "policy")
-    for role, said in stated(subject, scoring).items():
-        _same(f"protocol.{role}", getattr(protocol, role), said, protocol_digest)
-    if subject.redaction in store:
-        with _role("redaction"):
-            store.get(subject.redaction)
-    _verify_corpus(store, subject, protocol, gone)
-    _verify_segmentation(store, subject, protocol, gone)
-    _verify_benchmark(store, subject, protocol, gone)
+    with _or_gone(gone, protocol.policy):
+        _record(store, Policy, protocol.policy, "policy")
+    scoring = None
+    with _or_gone(gone, protocol.scoring):
+        scoring = _record(store, Scoring, protocol.scoring, "scoring")
+    with _or_gone(gone, protocol.subject):
+        subject = _record(store, Subject, protocol.subject, "subject")
+        for role, said in stated(subject, scoring).items() if scoring is not None else ():
+            _same(f"protocol.{role}", getattr(protocol, role), said, protocol_digest)
+        if subject.redaction in store:
+            with _role("redaction"):
+                store.get(subject.redaction)
+        for check in (_verify_corpus, _verify_segmentation, _verify_benchmark):
+            with _or_gone(gone, protocol.subject):
+                check(store, subject, protocol, gone)
 
 
 def verify_run(store: Store, run_digest: str, gone: list[Digest] | None = None) -> Run:
     """Re-hash a run's manifest, blobs, raw responses and protocol, and compute its content digest again.
 
-    `gone` is as in `verify`; without it only a raw response may be absent: traces stand without it. Raises
-    IntegrityError with the role and the object. Returns the manifest.
+    `gone` is as in `verify`; without it only a raw response may be absent: traces stand without it. AbsentError for a
+    manifest that was erased itself. Raises IntegrityError with the role and the object. Returns the manifest.
     """
     run = _record(store, Run, run_digest, "run")
-    verify(store, run.protocol, gone)
-    protocol = store.get_record(Protocol, run.protocol)
-    _same("run.subject", run.subject, protocol.subject, run_digest)
+    with _or_gone(gone, run.protocol):
+        verify(store, run.protocol, gone)
+        _same("run.subject", run.subject, store.get_record(Protocol, run.protocol).subject, run_digest)
     with _or_gone(gone, run.contents):
         digests = _line_digests(store, run.contents, "run.contents")
         _same("run.answered", run.answered, len(digests), run_digest)
@@ -61,7 +65,8 @@ def verify_run(store: Store, run_digest: str, gone: list[Digest] | None = None) 
         _same("run.measurements", run.answered, _verify_raw(store, run, [] if gone is None else gone), run_digest)
     with _or_gone(gone, run.texts):
         _line_digests(store, run.texts, "run.texts")
-    _record(store, Envelope, run.envelope, "run.envelope")
+    with _or_gone(gone, run.envelope):
+        _record(store, Envelope, run.envelope, "run.envelope")
     return run
 
 
@@ -130,10 +135,10 @@ def _or_gone(gone: list[Digest] | None, digest: Digest) -> Iterator[None]:
     """What needs this object is passed over if it is gone on purpose, and that is written down."""
     try:
         yield
-    except AbsentError:
+    except AbsentError as cause:
         if gone is None:
             raise
-        gone.append(digest)
+        gone.append(digest if cause.digest is None else Digest(cause.digest))
 
 
 def _named(protocol: Protocol, role: str) -> str:

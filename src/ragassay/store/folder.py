@@ -171,7 +171,7 @@ class Store:
         if text == "latest":
             return self._latest(kind)
         if is_digest(text):
-            if text in self._blobs:
+            if text in self._blobs or absence_of(self, text) is not None:
                 return Digest(text)
             raise StoreError(f"{text} is not in this store", hint="`ragassay store refs` lists its names")
         known = self._refs.names()

@@ -11,8 +11,9 @@ from tests.unit.audit.conftest import made_once, project
 
 from ragassay.cli import exit_code_of
 from ragassay.records.base import Digest, Instant
+from ragassay.records.document import Corpus
 from ragassay.records.ledger import Absence
-from ragassay.records.protocol import Run
+from ragassay.records.protocol import Protocol, Run
 from ragassay.records.score import ScoreTable
 from ragassay.records.trace import Measurements
 from ragassay.store import Store
@@ -64,6 +65,47 @@ def test_verify_says_erased_and_lists_what_is_gone(store: Store, what: str, caps
     found = json.JSONDecoder().raw_decode(told(capsys, "verify", "good", *TRUST, "--json"))[0]["gone"]
     assert [(one["object"], one["why"], one["by"]) for one in found] == [(digest, "erased", "Ada")]
     assert "all as it was stored" in told(capsys, "store", "check")
+
+
+def records(store: Store) -> dict[str, Digest]:
+    """The records themselves, of which each names others."""
+    run = store.get_record(Run, store.ref("run/good"))
+    protocol = store.get_record(Protocol, run.protocol)
+    layers = {"subject": protocol.subject, "scoring": protocol.scoring, "policy": protocol.policy}
+    objects = {str(role): digest for role, digest in protocol.objects.items()}
+    made = {"scores": store.ref("scores/good"), "decision": store.ref("decision/good")}
+    return {"run": store.ref("run/good"), "protocol": run.protocol, "envelope": run.envelope,
+            **layers, **objects, **made}  # fmt: skip
+
+
+ROLES = ("run", "protocol", "envelope", "subject", "scoring", "policy", "corpus", "benchmark", "scores", "decision")
+
+
+@pytest.mark.parametrize("what", ROLES)
+def test_a_record_that_was_erased_is_told_as_erased_and_the_rest_is_checked(
+    store: Store, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    require("pre-registration = 1\nnumbers = 1\nverdict = 1\nerasure = 1")
+    digest = records(store)[what]
+    told(capsys, "store", "erase", digest, *WHO, "--key", "release.key")
+    said = told(capsys, "verify", "good", *TRUST)
+    assert f"erased  {digest}  at " in said
+    assert said.count("erased  ") == 1
+    for kind in ("pre-registration", "numbers", "verdict", "erasure"):
+        assert f"{kind}  signed by release.key" in said
+
+
+def test_beside_an_erased_run_a_changed_document_is_still_found(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    digest = records(store)["run"]
+    corpus = store.get_record(Corpus, records(store)["corpus"])
+    told(capsys, "store", "erase", digest, *WHO)
+    told(capsys, "verify", digest)
+    path = store.blob_path(corpus.blob)
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    assert "is damaged" in told(capsys, "verify", digest, code=5)
 
 
 @pytest.mark.parametrize("what", ["raw", "texts", "contents", "estimates"])
