@@ -9,6 +9,7 @@ import pytest
 
 from ragassay.errors import InputError
 from ragassay.measures.trec import ranks
+from ragassay.measures.trec.columns import texts_of
 from ragassay.measures.trec.labels import Labels, numbered
 from ragassay.measures.trec.ranks import Block, _above, _above_by_sorting, rank, spread
 from ragassay.measures.trec.texts import PAD, Texts, changes, hashes, heads, joined, word
@@ -173,3 +174,36 @@ def test_words_of_texts() -> None:
     assert changes(texts()).tolist() == []
     long = ["x" * size for size in (63, 64, 65, 71, 72, 73, 200)]
     assert len({*hashes(texts(*long, "x" * 64 + "y", "y" + "x" * 64)).tolist()}) == 9
+
+
+def test_arrays_of_bytes_hash_as_the_same_texts_elsewhere() -> None:
+    """Whether every id is as long as the array is wide, or some are shorter; at every width around whole words."""
+    rng = np.random.default_rng(4)
+    for width in (1, 2, 6, 7, 8, 9, 15, 16, 17, 23, 24, 40, 63, 64, 65, 90):
+        for least in (width, 0):
+            ids = [bytes(rng.integers(33, 127, rng.integers(least, width + 1)).astype(np.uint8)) for _ in range(40)]
+            given, packed = texts_of(np.array(ids, f"S{width}"), "item"), Texts.pack(ids)
+            assert [given.text(row) for row in range(40)] == ids
+            assert hashes(given).tolist() == hashes(packed).tolist()
+            assert heads(given.part(5, 30)).tolist() == heads(packed)[5:30].tolist()
+    assert len(texts_of(np.array([], "S3"), "item")) == 0
+    assert texts_of(np.array([b"", b""]), "item").listed(np.arange(2)) == [b"", b""]
+
+
+def test_items_that_share_half_a_word_are_no_duplicates_unless_they_share_all_of_it() -> None:
+    rng = np.random.default_rng(6)
+    sizes = np.array([40, 1, 60])
+    plain = rng.integers(0, 1 << 63, 101).astype(np.uint64)
+    for other, where, expected in (
+        (plain[3], 39, True),  # the same, in one list
+        (plain[3], 50, False),  # the same, in another list
+        (plain[3] ^ np.uint64(1), 39, False),  # the same half
+        (plain[41], 100, True),
+    ):
+        own = plain.copy()
+        own[where] = other
+        keys = (own >> np.uint64(2)) | (np.repeat(np.arange(3, dtype=np.uint64), sizes) << np.uint64(62))
+        keys[own == plain[3] ^ np.uint64(1)] = 7
+        assert ranks._may_repeat(keys, own, sizes) is expected
+    many = np.repeat(plain[:2], [2 * ranks._FEW, 2 * ranks._FEW]) + np.arange(4 * ranks._FEW, dtype=np.uint64)
+    assert ranks._may_repeat(many, many, np.array([len(many)]))  # too many to look at: left to the whole keys

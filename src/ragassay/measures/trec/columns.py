@@ -42,13 +42,13 @@ def texts_of(column: Column, name: str) -> Texts:
 
 
 def _fixed_width(array: NDArray[np.bytes_]) -> Texts:
-    given = max(1, array.dtype.itemsize)
-    width = max(8, given)
+    width = max(1, array.dtype.itemsize)
     buffer = np.zeros(len(array) * width + 2 * PAD, np.uint8)
     body = buffer[PAD : PAD + len(array) * width].reshape(-1, width)
-    body[:, :given] = np.ascontiguousarray(array).view(np.uint8).reshape(-1, given)
+    body[:] = np.ascontiguousarray(array).view(np.uint8).reshape(-1, width)
     start = PAD + np.arange(len(array), dtype=np.int64) * width
-    return Texts(buffer, start, start + np.char.str_len(array), width)
+    full = len(array) > 0 and bool(body[:, -1].all())
+    return Texts(buffer, start, start + (width if full else np.char.str_len(array)), width)
 
 
 def _encoded(value: object, name: str) -> bytes:
@@ -209,7 +209,7 @@ def _numbers(column: Column, name: str) -> Floats:
     array = np.asarray(column)
     if array.dtype.kind not in "iuf" and len(array):
         raise InputError(f"{name} has the type {array.dtype}", hint="numbers are expected", field=name)
-    return array.astype(np.float64)
+    return array.astype(np.float64, copy=False)
 
 
 def _finite(scores: Floats) -> Floats:

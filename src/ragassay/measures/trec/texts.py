@@ -41,7 +41,7 @@ class Texts:
     start: Ints
     end: Ints
     stride: int = 0
-    """Where not 0: text i begins at start[0] + i * stride, and zeros follow it up to the next; at least 8."""
+    """Where not 0: text i begins at start[0] + i * stride, and zeros follow it up to the next."""
 
     def __len__(self) -> int:
         return len(self.start)
@@ -140,9 +140,12 @@ def hashes(texts: Texts) -> Words:
 
 def _masked(texts: Texts, count: int) -> Words:
     """The first 8 * count bytes of each text as numbers, zeros past the end; shape (texts, count)."""
-    if texts.stride >= 8 * count and len(texts):
+    if texts.stride and len(texts):
         shape, strides = (len(texts), count), (texts.stride, 8)
-        return np.ndarray(shape, np.dtype("<u8"), texts.buffer, int(texts.start[0]), strides).copy()
+        found = np.ndarray(shape, np.dtype("<u8"), texts.buffer, int(texts.start[0]), strides).copy()
+        if texts.stride < 8 * count:
+            found &= _keeps(count)[[texts.stride]].view(np.uint64)
+        return found
     found = windows(texts.buffer, texts.start, count)
     length = np.minimum(texts.end - texts.start, 8 * count)
     if len(length) and length.min() == length.max():
