@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragassay.redact.detect import Detector, Found, find
+from ragassay.redact.detect import Finder, Found, find
 
 Cuts = Mapping[int, Sequence[Found]]
 """Number of a text, in the order of the walk -> what of it belongs to something that is split."""
@@ -33,12 +33,12 @@ class Leaf(NamedTuple):
     text: str
 
 
-def cuts_of(value: Any, detectors: Sequence[Detector], leaves_out: Callable[[str, Any], bool]) -> Cuts:
+def cuts_of(value: Any, look: Finder, leaves_out: Callable[[str, Any], bool]) -> Cuts:
     """What is found only when texts are put together: those under the same keys, and all in their order.
 
     White space at their ends does not count. `leaves_out(key, value)`: what stands there is not walked.
     """
-    if not any(one.joined for one in detectors):
+    if not any(one.joined for one in look.detectors):
         return {}
     leaves = list(_leaves(value, (), 0, leaves_out, _Numbers()))
     if len(leaves) < 2:
@@ -53,7 +53,7 @@ def cuts_of(value: Any, detectors: Sequence[Detector], leaves_out: Callable[[str
     masked: dict[int, str] = {}
     for group in [*series.values(), ordered]:
         if len(group) > 1:
-            _add(group, detectors, cuts, masked)
+            _add(group, look, cuts, masked)
     return cuts
 
 
@@ -82,22 +82,20 @@ def _leaves(
                 yield from _leaves(one, (*keys, str(key)), depth + 1, leaves_out, numbers)
 
 
-def _add(
-    group: Sequence[Leaf], detectors: Sequence[Detector], cuts: dict[int, list[Found]], masked: dict[int, str]
-) -> None:
+def _add(group: Sequence[Leaf], look: Finder, cuts: dict[int, list[Found]], masked: dict[int, str]) -> None:
     """The parts of what is found over the ends of the texts of one group."""
     if sum(len(one.text) for one in group) > MOST_JOINED:
         return
-    whole = {one.name for one in detectors if one.joined}
+    whole = {one.name for one in look.detectors if one.joined}
     pieces, starts, at = [], [], 0
     for one in group:
         if one.number not in masked:
-            masked[one.number] = _masked(one.text, _closed(one.text, find(one.text, detectors), whole))
+            masked[one.number] = _masked(one.text, _closed(one.text, look(one.text), whole))
         piece = masked[one.number].strip()
         starts.append((at, len(masked[one.number]) - len(masked[one.number].lstrip()), len(piece)))
         pieces.append(piece)
         at += len(piece)
-    for found in find("".join(pieces), detectors, across=True):
+    for found in find("".join(pieces), look.detectors, across=True):
         parts = [
             (one, max(found.start - start, 0) + lead, min(found.end - start, length) + lead)
             for one, (start, lead, length) in zip(group, starts, strict=True)

@@ -21,6 +21,10 @@ Group = Literal["secrets", "personal", "network"]
 Check = Callable[[str], bool]
 
 
+_SHORT = 200
+_MOST_CLEAN = 20_000
+
+
 class Detector(NamedTuple):
     """One kind of thing to be found. What the group `it` matches goes; without one, the whole match."""
 
@@ -243,6 +247,29 @@ def find(text: str, detectors: Iterable[Detector], *, across: bool = False) -> l
             if not any(found.start < other.end and other.start < found.end for other in taken):
                 taken.append(found)
     return sorted(taken)
+
+
+class Finder:
+    """`find` with the same detectors again and again: short texts in which nothing was found are remembered.
+
+    Keys, ids and digests of a trace come back thousands of times. What was found is never kept.
+    """
+
+    def __init__(self, detectors: Iterable[Detector]) -> None:
+        self.detectors = tuple(detectors)
+        self.remembered: set[str] = set()
+        """Texts of at most 200 characters that hold nothing; some of them."""
+
+    def __call__(self, text: str) -> list[Found]:
+        """What is found in a text."""
+        if text in self.remembered:
+            return []
+        found = find(text, self.detectors)
+        if not found and len(text) <= _SHORT:
+            if len(self.remembered) >= _MOST_CLEAN:
+                self.remembered.clear()
+            self.remembered.add(text)
+        return found
 
 
 def _matches(one: Detector, text: str) -> Iterator[Found]:

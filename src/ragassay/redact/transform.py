@@ -17,7 +17,7 @@ from ragassay.errors import UsageError
 from ragassay.records.base import Digest
 from ragassay.records.canonical import canonical_bytes, digest_bytes
 from ragassay.redact.across import Cuts, cuts_of
-from ragassay.redact.detect import Detector, Found, chosen, find
+from ragassay.redact.detect import Finder, Found, chosen
 from ragassay.redact.patterns import compile_patterns
 
 VERSION = "ragassay-redaction/3"
@@ -45,6 +45,7 @@ CREDENTIAL_KEYS: frozenset[str] = frozenset(
 CREDENTIAL = "credential"
 TOO_LONG = "too_long"
 _MAX_DEPTH = 200
+_BARE = str.maketrans("", "", "-_ .")
 
 
 @dataclass(frozen=True, init=False)
@@ -65,7 +66,7 @@ class Redaction:
     digest: Digest
     """Of `declaration`: equal exactly for transforms that do the same."""
     _compiled: tuple[tuple[str, re.Pattern[str]], ...] = field(repr=False, compare=False)
-    _detectors: tuple[Detector, ...] = field(repr=False, compare=False)
+    _look: Finder = field(repr=False, compare=False)
 
     def __init__(
         self,
@@ -88,7 +89,7 @@ class Redaction:
         object.__setattr__(self, "patterns", named)
         object.__setattr__(self, "detect", tuple(dict.fromkeys(one.name for one in detectors)))
         object.__setattr__(self, "_compiled", compile_patterns(named))
-        object.__setattr__(self, "_detectors", detectors)
+        object.__setattr__(self, "_look", Finder(detectors))
         object.__setattr__(self, "digest", digest_bytes(self.declaration()))
 
     def declaration(self) -> bytes:
@@ -99,7 +100,7 @@ class Redaction:
                 "headers": list(self.dropped),
                 "keys": sorted(CREDENTIAL_KEYS),
                 "max_text": MAX_TEXT,
-                "detect": [f"{one.name}: {one.pattern.pattern}" for one in self._detectors],
+                "detect": [f"{one.name}: {one.pattern.pattern}" for one in self._look.detectors],
                 "patterns": dict(self.patterns),
             }
         )
@@ -116,7 +117,7 @@ class Redaction:
         nothing). Keys are redacted as texts too; two keys that become equal are told apart by `#2`, `#3`. What is
         split over several texts (of one key in a list, or one after the other) is replaced in each of them.
         """
-        walk = _Walk(cuts_of(value, self._detectors, self._is_credential))
+        walk = _Walk(cuts_of(value, self._look, self._is_credential))
         return self._value(value, walk, 0), dict(walk.counts)
 
     def lines(self, text: str) -> tuple[str, dict[str, int]] | None:
@@ -149,10 +150,10 @@ class Redaction:
         return {name: self.text(text)[0] for name, text in headers.items() if name.strip().lower() not in self.dropped}
 
     def _text(self, text: str, counts: Counter[str], cuts: Sequence[Found] = ()) -> str:
-        if len(text) > MAX_TEXT and (self._compiled or self._detectors):
+        if len(text) > MAX_TEXT and (self._compiled or self._look.detectors):
             counts[TOO_LONG] += 1
             return _mark(TOO_LONG)
-        text = _without(text, [*find(text, self._detectors), *cuts], counts)
+        text = _without(text, [*self._look(text), *cuts], counts)
         for name, pattern in self._compiled:
             text = pattern.sub(lambda found, name=name: _replace(found, name, counts), text)  # type: ignore[misc]
         return text
@@ -185,7 +186,7 @@ class Redaction:
         if value is None or isinstance(value, bool) or value in ("", [], {}):
             return False
         lower = key.strip().lower()
-        return lower in self.dropped or re.sub(r"[-_ .]", "", lower) in CREDENTIAL_KEYS
+        return lower in self.dropped or lower.translate(_BARE) in CREDENTIAL_KEYS
 
 
 class _Walk:

@@ -13,7 +13,7 @@ import zstandard
 from ragassay.cli import exit_code_of
 from ragassay.errors import UsageError
 from ragassay.redact import Redaction
-from ragassay.redact.detect import GROUPS
+from ragassay.redact.detect import GROUPS, Finder, chosen, find
 
 ROOT = Path(__file__).resolve().parents[3]
 KEY = "sk-" + "proj-Zk3Vq8LmT2xYb7NcPd5RwA9sGh4JfKe1"
@@ -140,3 +140,14 @@ def test_detectors_are_chosen_by_name_or_group() -> None:
     assert Redaction(detect=GROUPS).digest != Redaction().digest
     with pytest.raises(UsageError, match="nothing is called"):
         Redaction(detect=["everything"])
+
+
+def test_texts_that_come_again_are_found_alike_and_no_secret_is_remembered() -> None:
+    texts = ["rain.md", f"key {KEY}", "", "a" * 300, "rain.md", KEY, "sha256:" + "0f" * 32, f"key {KEY}"]
+    look = Finder(chosen(["secrets"]))
+    for _ in range(2):
+        assert [look(one) for one in texts] == [find(one, look.detectors) for one in texts]
+    assert look.remembered == {"rain.md", "", "sha256:" + "0f" * 32}
+    for number in range(30_000):
+        look(f"id-{number}")
+    assert len(look.remembered) <= 20_000
