@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import time
 
 import numpy as np
@@ -12,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragassay.measures import Outcome, declaration, evaluate, one_list, parse
-from ragassay.measures.bounds import Bounds, bounds, mean_bounds
+from ragassay.measures.bounds import Bounds, bounds, mean_bounds, mean_over_unjudged
 from ragassay.measures.completions import Case, every_count
 from ragassay.measures.lists import Lists
 
@@ -195,10 +194,103 @@ def test_bounds_of_a_hundred_thousand_unjudged_items() -> None:
     assert time.process_time() - start < 10
 
 
-def test_measures_without_bounds_say_so() -> None:
-    for measure in ("judged@3", "harmful@3", "rbp_residual(p=0.5)", "ndcg(list=condensed)"):
-        with pytest.raises(ValueError, match=r"^" + re.escape(f"{measure} has no bounds over unjudged items") + "$"):
-            bounds(parse(measure), lists_of([None], []), 0, 2)
+@pytest.mark.parametrize("measure", ["harmful@3", "harmful"])
+@given(ranked=st.lists(st.one_of(st.none(), st.integers(0, 1)), max_size=6), greatest=st.integers(0, 3))
+def test_each_unjudged_item_is_harmful_or_not(measure: str, ranked: list[int | None], greatest: int) -> None:
+    """Brute force; what the rubric's greatest grade is does not matter."""
+    found = bounds(parse(measure), lists_of(ranked, []), 0, greatest)
+    values = [outcome(measure, list(one), []).value for one in completions(ranked, 1)]
+    assert found == (Bounds(None, None) if not ranked else pytest.approx((min(values), max(values))))
+
+
+@pytest.mark.parametrize("measure", ["ndcg@3", "recall(rel=1)@2", "ap(rel=2)", "bpref(rel=1)", "infap(rel=1)"])
+@given(
+    ranked=st.lists(st.one_of(st.none(), st.integers(0, 2)), max_size=5), more=st.lists(st.integers(0, 2), max_size=3)
+)
+def test_a_completed_list_has_nothing_to_condense(measure: str, ranked: list[int | None], more: list[int]) -> None:
+    """Brute force of the condensed variant, which therefore has the bounds of the full one."""
+    condensed = parse(measure).with_params(list="condensed")
+    values = [outcome(str(condensed), one, more).value for one in completions(ranked, 2)]
+    defined = [one for one in values if one is not None]
+    found = bounds(condensed, lists_of(ranked, more), 0, greatest=2)
+    assert found == (pytest.approx((min(defined), max(defined))) if defined else Bounds(None, None))
+
+
+@pytest.mark.parametrize("measure", ["judged@3", "judged(over=retrieved)@3", "judged", "rbp_residual(p=0.5)"])
+@given(ranked=grades, more=extra)
+def test_what_is_judged_is_known(measure: str, ranked: list[int | None], more: list[int]) -> None:
+    value = outcome(measure, ranked, more).value
+    assert bounds(parse(measure), lists_of(ranked, more), 0, greatest=2) == (value, value)
+
+
+pieces = st.lists(st.one_of(st.none(), st.lists(st.integers(0, 2), max_size=3)), max_size=4)
+
+
+@pytest.mark.parametrize("measure", [one for one in RANKING if "max=" not in one])
+@settings(max_examples=60)
+@given(ranked=pieces, more=st.lists(st.integers(0, 2), max_size=2))
+@example(ranked=[None, [1, 1], None, [2, 1]], more=[1])
+def test_bounds_where_an_item_holds_several_pieces(
+    measure: str, ranked: list[list[int] | None], more: list[int]
+) -> None:
+    """Brute force; an item that was unjudged holds one piece, of the grade that it turns out to have."""
+    rel = int(parse(measure).get("rel") or 1)
+    labels = sorted([*itertools.chain.from_iterable(one or [] for one in ranked), *more], reverse=True)
+    rows = [at for at, one in enumerate(ranked) if one is not None]
+    lists = Lists(
+        queries=1,
+        retrieved=np.array([len(ranked)]),
+        query=np.zeros(len(rows), np.int64),
+        rank=np.array(rows, np.int64) + 1,
+        grade=np.array([max(ranked[at], default=0) for at in rows], np.int64),
+        label_query=np.zeros(len(labels), np.int64),
+        label_grade=np.array(labels, np.int64),
+        held=np.array([sum(grade >= rel for grade in ranked[at]) for at in rows], np.int64),
+    )
+    free = [at for at, one in enumerate(ranked) if one is None]
+    values = []
+    for given_grades in itertools.product(range(3), repeat=len(free)):
+        whole = [one if one is not None else [] for one in ranked]
+        for at, grade in zip(free, given_grades, strict=True):
+            whole[at] = [grade]
+        values.append(one_list(
+            measure, [max(one, default=0) for one in whole], [True] * len(whole), [*labels, *given_grades],
+            held=[sum(grade >= rel for grade in one) for one in whole],
+        ).value)  # fmt: skip
+    defined = [one for one in values if one is not None]
+    found = bounds(parse(measure), lists, 0, greatest=2)
+    assert found == (pytest.approx((min(defined), max(defined))) if defined else Bounds(None, None))
+
+
+def completions(ranked: list[int | None], greatest: int) -> list[list[int]]:
+    """Every way to grade the unjudged items."""
+    free = [at for at, grade in enumerate(ranked) if grade is None]
+    found = []
+    for grades_given in itertools.product(range(greatest + 1), repeat=len(free)):
+        whole = [grade or 0 for grade in ranked]
+        for at, grade in zip(free, grades_given, strict=True):
+            whole[at] = grade
+        found.append(whole)
+    return found
+
+
+ends = st.one_of(st.none(), st.tuples(st.integers(0, 8), st.integers(0, 8)).map(sorted))
+
+
+@given(every=st.lists(st.tuples(ends, st.booleans()), max_size=6))
+def test_the_mean_over_unjudged_items_is_that_of_the_best_choice(every: list[tuple[list[int] | None, bool]]) -> None:
+    """Brute force over which of the unscored questions get a value, and over which end each takes."""
+    each = [Bounds(None, None) if one is None else Bounds(one[0] / 8, one[1] / 8) for one, _ in every]
+    scored = np.array([own and one is not None for one, own in every], bool)
+    found = mean_over_unjudged(each, scored)
+    means = []
+    choices = [
+        ((one.low, one.high) if own else (None, one.low, one.high)) for one, own in zip(each, scored, strict=True)
+    ]
+    for chosen in itertools.product(*choices):
+        values = [one for one in chosen if one is not None]
+        means += [sum(values) / len(values)] if values else []
+    assert found == (pytest.approx((min(means), max(means))) if means else Bounds(None, None))
 
 
 def test_bounds_are_of_the_question_that_is_asked_for() -> None:

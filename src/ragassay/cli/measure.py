@@ -30,6 +30,8 @@ def measure(
     depth: Annotated[int | None, Parameter(name=["--depth", "-M"])] = None,
     format: Annotated[str, Parameter(name="--format")] = "table",  # noqa: A002
     threads: int | None = None,
+    bounds: Annotated[bool, Parameter(negative=())] = False,
+    top_grade: int | None = None,
 ) -> None:
     """Measure TREC runs against judgements.
 
@@ -59,12 +61,21 @@ def measure(
         table, json, csv, or trec: trec_eval's own output.
     threads
         Workers; the numbers do not depend on it.
+    bounds
+        Say what each measure could be, exactly, if the unjudged items that were retrieved had any grade. Give --depth
+        to ask that of the first items only.
+    top_grade
+        With --bounds: the greatest grade of the rubric; else the measure's `max`, else the greatest grade judged.
     """
     shape = "json" if json else "csv" if csv else format
     if shape not in FORMATS:
         raise UsageError(f"there is no format {shape!r}", hint=f"one of {', '.join(FORMATS)}")
     if depth is not None and depth < 1:
         raise UsageError(f"--depth is {depth}", hint="a whole number from 1 on")
+    if top_grade is not None and not bounds:
+        raise UsageError("--top-grade is read with --bounds only", hint="give --bounds too")
+    if bounds and shape == "trec":
+        raise UsageError("trec_eval's own output has no bounds", hint="leave out --format trec, or --bounds")
     options: dict[str, Any] = {"complete": c, "rel": l, "depth": depth, "threads": threads}
     with _Bar() as bar:
         if shape == "trec":
@@ -72,7 +83,9 @@ def measure(
             lines = command.trec_output(qrels, runs, m, mode=followed, by_query=by_query, progress=bar.tell, **options)
             text = "\n".join(lines)
         else:
-            measured = command.measure_runs(qrels, runs, m, mode=mode, progress=bar.tell, **options)
+            measured = command.measure_runs(
+                qrels, runs, m, mode=mode, progress=bar.tell, bounds=bounds, top=top_grade, **options
+            )
     if shape == "trec":
         talk.data(text)
     elif shape == "json":

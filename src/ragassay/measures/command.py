@@ -11,12 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ragassay.errors import UsageError
+from ragassay.measures.bounds import CERTAIN
 from ragassay.measures.evaluate import Evaluation, Summary, load_labels, load_run, refuse_others, score
 from ragassay.measures.spelling import Measure, parse
 from ragassay.measures.trec.output import trec_lines
 from ragassay.measures.trec.ranks import Precision
 from ragassay.measures.trec.rows import Version
 from ragassay.measures.trec.run import read_run
+from ragassay.measures.unjudged import OverUnjudged
+from ragassay.records.text import many
 from ragassay.stats.intervals import Interval
 
 DEFAULT = ("ndcg@10", "recall@100", "rr@10", "ap", "judged@10")
@@ -32,6 +35,14 @@ class Measured(NamedTuple):
     qrels: str
     runs: tuple[str, ...]
     evaluations: tuple[Evaluation, ...]
+    bounds: bool = False
+    """Whether the bounds over unjudged items are shown."""
+    top: int | None = None
+    """The rubric's greatest grade, where it was said."""
+
+    def unjudged(self, evaluation: Evaluation, measure: Measure) -> OverUnjudged | None:
+        """Bounds over unjudged items where they are asked for."""
+        return evaluation.over_unjudged(measure, self.top) if self.bounds else None
 
 
 def measure_runs(
@@ -45,6 +56,8 @@ def measure_runs(
     depth: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    bounds: bool = False,
+    top: int | None = None,
 ) -> Measured:
     """Measure every run; the judgements are read once.
 
@@ -58,11 +71,15 @@ def measure_runs(
         depth: only the first items of each list (-M).
         threads: workers; the numbers do not depend on it.
         progress: told what is done.
+        bounds: say what each measure could be if the unjudged items had grades.
+        top: the greatest grade that they could have; else the measure's `max`, else the greatest grade judged.
 
     Raises:
         UsageError, InputError: what is wrong, and where.
     """
     check_runs(qrels, runs)
+    if top is not None and top < 1:
+        raise UsageError(f"the greatest grade is {top}", hint="a whole number from 1 on: the top of the rubric")
     wanted = measures_of(spellings, mode=mode, rel=rel)
     refuse_others(wanted)
     labels = load_labels(qrels)
@@ -71,7 +88,7 @@ def measure_runs(
         tell = _told(progress, run)
         rows = load_run(run, labels, wanted, threads=threads, progress=tell)
         evaluations.append(score(rows, wanted, complete=complete, depth=depth))
-    return Measured(qrels, tuple(runs), tuple(evaluations))
+    return Measured(qrels, tuple(runs), tuple(evaluations), bounds, top)
 
 
 def measures_of(spellings: Sequence[str], *, mode: str = "native", rel: int = 1) -> tuple[Measure, ...]:
@@ -157,8 +174,11 @@ def as_json(measured: Measured, *, by_query: bool = False) -> dict[str, Any]:
                 "queries_without_judgements": one.run.unknown,
                 "tie_rate": one.tie_rate,
                 "duplicate_rate": one.duplicate_rate,
-                "measures": [_summary(item, one.interval(item.measure)) for item in one.summaries()],
-                **({"by_query": list(_by_query(one))} if by_query else {}),
+                "measures": [
+                    _summary(item, one.interval(item.measure)) | _over(measured.unjudged(one, item.measure))
+                    for item in one.summaries()
+                ],
+                **({"by_query": list(_by_query(measured, one))} if by_query else {}),
             }
             for run, one in zip(measured.runs, measured.evaluations, strict=True)
         ],
@@ -185,7 +205,15 @@ def _summary(one: Summary, interval: Interval) -> dict[str, Any]:
     return found
 
 
-def _by_query(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
+def _over(one: OverUnjudged | None) -> dict[str, Any]:
+    if one is None:
+        return {}
+    told = {"top_grade": one.top, "questions": one.questions, "items": one.items}
+    return {"over_unjudged": told if one.low is None else {"low": one.low, "high": one.high, **told}}
+
+
+def _by_query(measured: Measured, evaluation: Evaluation) -> Iterator[dict[str, Any]]:
+    over = {one: measured.unjudged(evaluation, one) for one in evaluation.measures}
     for at, name in enumerate(evaluation.questions):
         for measure in evaluation.measures:
             found = evaluation.outcome(measure, at)
@@ -194,6 +222,9 @@ def _by_query(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
                 row |= {"value": found.value, "numerator": found.numerator, "denominator": found.denominator}
             else:
                 row["reason"] = found.reason
+            own = over[measure]
+            if own is not None and own.each[at].low is not None:
+                row |= {"unjudged_low": own.each[at].low, "unjudged_high": own.each[at].high}
             yield row
 
 
@@ -204,13 +235,18 @@ def as_csv(measured: Measured, *, by_query: bool = False) -> str:
         columns = ["run", "query", "measure", "status", "value", "numerator", "denominator", "reason"]
     else:
         columns = ["run", "measure", "value", "attempted", "scored", "undefined", "missing", "low", "high"]
+    if measured.bounds:
+        columns += ["unjudged_low", "unjudged_high"]
     writer = csv.DictWriter(target, columns, lineterminator="\n", restval="")
     writer.writeheader()
     for run, one in zip(measured.runs, measured.evaluations, strict=True):
         if by_query:
-            writer.writerows({"run": run, **row} for row in _by_query(one))
+            writer.writerows({"run": run, **row} for row in _by_query(measured, one))
         else:
-            writer.writerows(_csv_row(run, item, one.interval(item.measure)) for item in one.summaries())
+            for item in one.summaries():
+                over = measured.unjudged(one, item.measure)
+                ends = {} if over is None else {"unjudged_low": over.low, "unjudged_high": over.high}
+                writer.writerow(_csv_row(run, item, one.interval(item.measure)) | ends)
     return target.getvalue()
 
 
@@ -284,13 +320,31 @@ def _notes(measured: Measured) -> Iterator[str]:
             if item.missing and item.bounds:
                 low, high = item.bounds
                 yield f"{run}: {item.measure} is {low:.4f} to {high:.4f} whatever its {item.missing} missing would be"
+        for item in one.summaries():
+            over = measured.unjudged(one, item.measure)
+            if over is not None:
+                yield f"{run}: {_unjudged_note(over)}"
         if one.run.unknown:
             yield f"{run}: {one.run.unknown} queries have no judgements and are left out"
 
 
+def _unjudged_note(one: OverUnjudged) -> str:
+    """What the measure could be, or that nothing unjudged could change it."""
+    if one.low is None or one.high is None:
+        return f"{one.measure} is undefined whatever its unjudged items would be"
+    if one.items == 0:
+        return f"{one.measure} has no unjudged items"
+    where = f"the {many(one.items, 'unjudged item')} of {many(one.questions, 'question')}"
+    if one.measure.name in CERTAIN:
+        return f"{one.measure} counts what is judged: it is not about what {where} would be"
+    return f"{one.measure} is {one.low:.4f} to {one.high:.4f} whatever grades from 0 to {one.top} {where} would have"
+
+
 def _query_lines(measured: Measured) -> Iterator[str]:
     for run, one in zip(measured.runs, measured.evaluations, strict=True):
-        for row in _by_query(one):
+        for row in _by_query(measured, one):
             shown = f"{row['value']:.4f}" if row["status"] == "value" else f"{row['status']} ({row['reason']})"
+            if "unjudged_low" in row:
+                shown += f" ({row['unjudged_low']:.4f} to {row['unjudged_high']:.4f})"
             head = f"{row['measure']:<24} {row['query']:<16} {shown}"
             yield head if len(measured.runs) == 1 else f"{run:<20} {head}"

@@ -19,6 +19,9 @@ from ragassay.measures.spelling import Measure
 EVERY_COUNT = frozenset({"ap", "bpref", "infap", "ndcg", "r_precision"})
 """Measures whose extremes may lie at any number of relevant completions."""
 
+_OF_PIECES = frozenset({"ap", "r_precision"})
+"""Those of them that count pieces of evidence, not items."""
+
 
 class Case(NamedTuple):
     """One question: its judged items by rank, all its judged labels from the greatest down, and the open ranks."""
@@ -28,6 +31,8 @@ class Case(NamedTuple):
     labels: Ints
     open_ranks: Ints
     greatest: int
+    held: Ints | None = None
+    """Pieces of relevant evidence that each judged item is the first to hold; None: one where its grade is relevant."""
 
 
 def every_count(measure: Measure, case: Case, *, top: bool) -> Floats:
@@ -43,15 +48,16 @@ def every_count(measure: Measure, case: Case, *, top: bool) -> Floats:
 def _of_relevant(measure: Measure, case: Case, top: bool) -> tuple[Floats | Ints, Ints]:
     """Numerators of the measures whose divisor is R, and R; no completion is relevant where `greatest` is too small."""
     rel, open_ranks = least_grade(measure), case.open_ranks
-    good = case.rank[case.grade >= rel]
+    pieces = case.held if case.held is not None and measure.name in _OF_PIECES else (case.grade >= rel).astype(np.int64)
+    good, held = case.rank[pieces > 0], pieces[pieces > 0]
     added = np.arange(len(open_ranks) + 1 if case.greatest >= rel else 1)
     total = np.count_nonzero(case.labels >= rel) + added
     if measure.name == "r_precision":
-        return _first(good, open_ranks, total, top), total
+        return _first(good, held, open_ranks, total, top), total
     if measure.name == "bpref":
         others = np.count_nonzero(case.labels < rel) + len(open_ranks) - added
         return _preferred(good, case.rank[case.grade < rel], open_ranks, total, others, top), total
-    return _precisions(measure, good, open_ranks, top)[: len(added)], total
+    return _precisions(measure, good, held, open_ranks, top)[: len(added)], total
 
 
 def _ndcg(measure: Measure, case: Case, top: bool) -> tuple[Floats, Floats]:
@@ -74,8 +80,9 @@ def _ndcg(measure: Measure, case: Case, top: bool) -> tuple[Floats, Floats]:
     return dcg, ideal
 
 
-def _precisions(measure: Measure, good: Ints, open_ranks: Ints, top: bool) -> Floats:
-    """Sum over relevant ranks of a + w * (relevant ranks above), as ap and infap are where everything is judged."""
+def _precisions(measure: Measure, good: Ints, held: Ints, open_ranks: Ints, top: bool) -> Floats:
+    """Sum over relevant ranks of a + w * (relevant ranks above), as ap and infap are where everything is judged; each
+    term as often as its item holds pieces."""
     ranks = np.arange(max(good.max(initial=0), open_ranks.max(initial=0)) + 1.0)
     ranks[0] = 1.0
     if measure.name == "ap":
@@ -84,24 +91,24 @@ def _precisions(measure: Measure, good: Ints, open_ranks: Ints, top: bool) -> Fl
     else:
         weight = (ranks - 1.0) / ranks / (ranks - 1.0 + 2 * EPSILON)
         own = 1.0 / ranks + weight * EPSILON
-    relevant = np.zeros(len(ranks))
-    relevant[good] = 1.0
+    relevant, pieces = np.zeros(len(ranks)), np.zeros(len(ranks))
+    relevant[good], pieces[good] = 1.0, held
     over = np.cumsum(relevant) - relevant
-    weighed = np.cumsum(relevant * weight)
+    weighed = np.cumsum(pieces * weight)
     order = open_ranks if top else open_ranks[::-1]
     # One more relevant item: its own precision, and one more above each relevant item below it.
     step = own[order] + weight[order] * over[order] + weighed[-1] - weighed[order]
     step += weight[order] * np.arange(len(order)) if top else _summed(weight[order])[:-1]
-    result: Floats = np.sum(relevant * (own + weight * over)) + _summed(step)
+    result: Floats = np.sum(pieces * (own + weight * over)) + _summed(step)
     return result
 
 
-def _first(good: Ints, open_ranks: Ints, total: Ints, top: bool) -> Ints:
-    """Relevant items in the first R ranks, R = total."""
+def _first(good: Ints, held: Ints, open_ranks: Ints, total: Ints, top: bool) -> Floats:
+    """Relevant pieces in the first R ranks, R = total."""
     added = np.arange(len(total))
     inside = np.searchsorted(open_ranks, total, "right")
     new = np.minimum(inside, added) if top else np.maximum(inside - (len(open_ranks) - added), 0)
-    result: Ints = np.searchsorted(good, total, "right") + new
+    result: Floats = _summed(held)[np.searchsorted(good, total, "right")] + new
     return result
 
 

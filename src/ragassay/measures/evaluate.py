@@ -25,6 +25,7 @@ from ragassay.measures.trec import columns, tables
 from ragassay.measures.trec.labels import Labels, read_labels
 from ragassay.measures.trec.ranks import Precision, Ranked
 from ragassay.measures.trec.run import Progress, RunRows, read_run
+from ragassay.measures.unjudged import OverUnjudged, over_unjudged
 from ragassay.stats.intervals import Interval, mean_interval
 from ragassay.stats.mean import mean
 
@@ -57,6 +58,8 @@ class Evaluation:
     tie_columns: Mapping[Measure, tuple[Column, Column]]
     complete: bool
     """True if a question that the run does not have counts as an empty list (trec_eval -c)."""
+    depth: int | None = None
+    """Items of each list that were read; all for None."""
 
     @cached_property
     def questions(self) -> tuple[str, ...]:
@@ -132,6 +135,27 @@ class Evaluation:
             _bounds(numbers, missing, within),
             ties,
         )
+
+    def over_unjudged(self, measure: str | Measure, top: int | None = None) -> OverUnjudged:
+        """What the mean, and each question, could be if every unjudged item retrieved had a grade from 0 to `top`.
+
+        Takes a millisecond or less a question. `top`: else the measure's `max`, else the greatest grade judged.
+        Missing questions stay out, as they do of the value; `Summary.bounds` says what they could do.
+
+        Raises:
+            UsageError: `top` is not a whole number from 1 on.
+        """
+        own = self._own(measure)
+        if top is not None and (not isinstance(top, int) or top < 1):
+            raise UsageError(f"the greatest grade is {top!r}", hint="a whole number from 1 on: the top of the rubric")
+        if (own, top) not in self._unjudged:
+            lists = as_lists(self.run, _precision(own), self.depth)
+            self._unjudged[own, top] = over_unjudged(self.columns[own], lists, self.present, top)
+        return self._unjudged[own, top]
+
+    @cached_property
+    def _unjudged(self) -> dict[tuple[Measure, int | None], OverUnjudged]:
+        return {}
 
     def interval(self, measure: str | Measure, level: float = 0.95) -> Interval:
         """Interval of the mean over the scored questions (Student t); undefined with fewer than 2."""
@@ -268,7 +292,7 @@ def score(rows: RunRows, wanted: tuple[Measure, ...], *, complete: bool, depth: 
             worst, best = (_in_ties(rows, precision, depth, best=side) for side in (False, True))
             mine = [one for one in wanted if _precision(one) == precision]
             ties.update({one: (column(one, worst), column(one, best)) for one in mine})
-    return Evaluation(rows, wanted, scored, ties, complete)
+    return Evaluation(rows, wanted, scored, ties, complete, depth)
 
 
 def as_lists(rows: RunRows, precision: Precision, depth: int | None = None) -> Lists:
