@@ -28,7 +28,7 @@ Channel = Literal[
     "items", "context", "answer", "citation", "title", "snippet", "error", "count", "score", "tool", "cache", "log",
     "filter", "status", "text", "latency", "header", "other",
 ]  # fmt: skip
-FactKind = Literal["name", "amount", "date", "place"]
+FactKind = Literal["name", "amount", "date", "place", "title"]
 By = Literal["exact", "fuzzy", "fact", "id", "tenant", "credential", "empty", "marker", "oracle"]
 Severity = Literal["leak", "attack", "review"]
 """leak: somebody saw what is not theirs; attack: planted text steered the answer; review: a person must look."""
@@ -96,6 +96,8 @@ class Call(Record, frozen=True, kw_only=True):
     """valid, or the name of a variant; never the credential itself."""
     query: str | None = None
     conversation: Name | None = None
+    session: Name | None = None
+    """Of the credential: two credentials of one session differ in nothing else."""
     top_k: Annotated[int, Meta(ge=1)] | None = None
     filter: Metadata | None = None
     document_id: DocumentId | None = None
