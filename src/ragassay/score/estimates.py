@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 from ragassay.records.canonical import canonical_bytes
 from ragassay.records.case import Case
@@ -13,7 +15,7 @@ from ragassay.score.aggregate import QUANTILES, Base, Group, Told, told_of
 from ragassay.score.derived import OVERLAP, derived
 from ragassay.score.fill import LIMITED
 from ragassay.score.pile import Columns, Pile
-from ragassay.score.summary import summarise
+from ragassay.score.summary import Summary, summarise
 
 BOTH = frozenset(
     {"recall", "precision", "judged", "fact_coverage", "survival", "dedup_coverage", "context_precision",
@@ -48,40 +50,57 @@ class Counted:
 
     def __init__(self, pile: Pile) -> None:
         self._rows = Columns(pile)
-        self._members: dict[str, set[str]] = defaultdict(set)
 
     def add(self, row: Observation, line: bytes) -> None:
         """One row, and its canonical bytes."""
         name = row.measure.partition("(")[0].partition("@")[0]
         if row.target is None or name in COUNTED or name == OVERLAP:
             self._rows.add(row.measure, row.step or "", line)
-        if name in LIMITED:
-            self._members[row.measure].add(row.query_id)
 
     def estimates(self, cases: Sequence[Case], scoring: Scoring) -> list[Estimate]:
         """As `estimate` says, of all rows that were added."""
-        rows, members = self._rows, self._members
+        rows = self._rows
         populations, across = _populations(cases), _across(cases)
         made: list[Estimate] = list(derived(rows, populations, across, scoring))
         for measure, step in rows:
             told = told_of(measure, step or None, scoring)
             if told.name == OVERLAP or (told.declared is not None and told.declared.aggregation == "set"):
                 continue
-            by_case: dict[str, list[Observation]] = defaultdict(list)
-            for row in rows[measure, step]:
-                by_case[row.query_id].append(row)
-            low, high = told.within or (0.0, None)
-            summaries = {
-                case.query_id: summarise(sorted(by_case.pop(case.query_id, ()), key=lambda row: row.repeat), low, high)
-                for case in cases
-                if measure not in members or case.query_id in members[measure]
-            }
+            summaries = _summaries(rows, (measure, step), told)
+            nothing = summarise((), *_range(told))
+            among = _members(rows, measure) if told.name in LIMITED else None
             for population, own in (across if told.name in ACROSS else populations).items():
-                group = [(case, summaries[case.query_id]) for case in own if case.query_id in summaries]
+                group = [(case, summaries.get(case.query_id, nothing)) for case in own
+                         if among is None or case.query_id in among]  # fmt: skip
                 if group:
                     made.extend(_aggregates(told, population, group))
         made.sort(key=_order)
         return made
+
+
+def _range(told: Told) -> tuple[float, float | None]:
+    return told.within or (0.0, None)
+
+
+def _members(rows: Columns, measure: str) -> set[str]:
+    """The questions that have a row of a measure, at whichever step: those that it is about."""
+    return {row.query_id for key in rows if key[0] == measure for row in rows.each(key)}
+
+
+def _summaries(rows: Columns, key: tuple[str, str], told: Told) -> dict[str, Summary]:
+    """What is known of each question with a row. Rows mostly come question by question: then one is in memory."""
+    low, high = _range(told)
+    found: dict[str, Summary] = {}
+    for name, own in groupby(rows.each(key), key=attrgetter("query_id")):
+        if name in found:
+            break
+        found[name] = summarise(sorted(own, key=attrgetter("repeat")), low, high)
+    else:
+        return found
+    every: dict[str, list[Observation]] = defaultdict(list)
+    for row in rows.each(key):
+        every[row.query_id].append(row)
+    return {name: summarise(sorted(own, key=attrgetter("repeat")), low, high) for name, own in every.items()}
 
 
 def _populations(cases: Sequence[Case]) -> dict[Population, list[Case]]:

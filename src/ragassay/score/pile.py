@@ -6,7 +6,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NewType, Self
 
 import msgspec
 
@@ -17,11 +17,10 @@ _IN_MEMORY = 1024 * 1024
 _ROWS = msgspec.json.Decoder(list[Observation])
 
 
-class Place(NamedTuple):
-    """Where in a pile something was put."""
-
-    start: int
-    length: int
+Place = NewType("Place", int)
+"""Where in a pile something was put: its start and its length in one number, since there are many of them."""
+_LENGTH = 32
+"""Bits of the length."""
 
 
 class Pile:
@@ -43,14 +42,14 @@ class Pile:
         """Put bytes aside."""
         self._file.seek(self._end)
         self._file.write(data)
-        place = Place(self._end, len(data))
+        place = Place(self._end << _LENGTH | len(data))
         self._end += len(data)
         return place
 
     def get(self, place: Place) -> bytes:
         """What was put there."""
-        self._file.seek(place.start)
-        return self._file.read(place.length)
+        self._file.seek(place >> _LENGTH)
+        return self._file.read(place & ((1 << _LENGTH) - 1))
 
 
 class Columns(Mapping[tuple[str, str], Sequence[Observation]]):
@@ -77,8 +76,13 @@ class Columns(Mapping[tuple[str, str], Sequence[Observation]]):
         self._size = 0
 
     def __getitem__(self, key: tuple[str, str]) -> list[Observation]:
-        blocks = [self._pile.get(one) for one in self._blocks[key]]
-        return _ROWS.decode(b"[" + b",".join([*blocks, *self._waiting.get(key, ())]) + b"]")
+        return list(self.each(key))
+
+    def each(self, key: tuple[str, str]) -> Iterator[Observation]:
+        """The rows of one measure and step, of which a piece is in memory at a time."""
+        for one in self._blocks[key]:
+            yield from _ROWS.decode(b"[" + self._pile.get(one) + b"]")
+        yield from _ROWS.decode(b"[" + b",".join(self._waiting.get(key, ())) + b"]")
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._blocks)

@@ -38,6 +38,10 @@ class Summary:
     reasons: Counter[str] = field(default_factory=Counter)
 
 
+_NONE: Counter[str] = Counter()
+"""The reasons of all that have none; never changed, and shared since there are many."""
+
+
 def summarise(rows: Sequence[Observation], least: float, greatest: float | None) -> Summary:
     """The summary of the rows of one case. No rows: missing(no_observation)."""
     if not rows:
@@ -46,9 +50,10 @@ def summarise(rows: Sequence[Observation], least: float, greatest: float | None)
             made.low, made.high = least, greatest
         return made
     scored = [row for row in rows if row.status == "value"]
-    made = Summary(_status(rows))
+    made = Summary(_status(rows), reasons=_NONE if len(scored) == len(rows) else Counter())
     made.unknown = next((one for one in _UNKNOWN if any(row.status == one for row in rows)), None)
-    made.reasons.update(row.reason or row.status for row in rows if row.status != "value")
+    if made.reasons is not _NONE:
+        made.reasons.update(row.reason or row.status for row in rows if row.status != "value")
     made.values = tuple(row.value for row in scored if row.value is not None)
     if made.values:
         made.value = _mean(made.values)
@@ -90,4 +95,6 @@ def _ends(row: Observation, least: float, greatest: float) -> tuple[float, float
 
 
 def _mean(values: Sequence[float]) -> float:
+    if len(values) == 1:
+        return values[0]  # the same object, not an equal one: there are many
     return math.fsum(values) / len(values)
