@@ -1,6 +1,6 @@
 """Whether a small language model on this machine says the same again, and what of it the measures of repeats show.
 
-    python examples/local_model/repeats.py [--questions 20] [--repeats 3] [--out out/local-model-repeats]
+    python examples/local_model/repeats.py [--questions 12] [--repeats 3] [--out out/local-model-repeats]
 
 Asks the same questions several times through the same pipeline (answers as JSON, so that the model names an outcome):
 at temperature 0 without the server's prompt cache, at temperature 0 with it, and at temperature 0.8. Counts questions
@@ -77,7 +77,7 @@ def row(name: str, traces: list[TraceContent], estimates: list[Estimate], repeat
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--questions", type=int, default=20)
+    parser.add_argument("--questions", type=int, default=12)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--url", help="a chat endpoint instead of a server of our own")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "local-model-repeats")
@@ -98,7 +98,7 @@ def main() -> None:
             settings["generate"]["options"] |= options
             settings["evidence_floor"] = 0.0
             system = PipelineSystem(frozen.documents, frozen.passages, settings)
-            traces, estimates = asked(workspace.store, frozen, built, system, name.replace(" ", "-"), given.repeats)
+            traces, estimates = asked(workspace.store, frozen, built, system, f"way-{len(rows) + 1}", given.repeats)
             rows.append(row(name, traces, estimates, given.repeats))
             print(f"{name}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
     print(f"{len(lines)} questions, each {given.repeats} times.\n")

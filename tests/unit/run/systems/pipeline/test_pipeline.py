@@ -282,6 +282,38 @@ def test_every_step_reports_time_calls_and_cache_hits_and_becomes_a_trace() -> N
     assert all(item.resolution == "declared" for one in contents[0].steps for item in one.items_out or ())
 
 
+@pytest.mark.parametrize("agentic", [False, True])
+def test_every_list_says_what_went_in_and_out_with_scores_and_their_direction(agentic: bool) -> None:
+    system = hybrid(
+        rerank={"kind": "maxsim", "embedder": "wordllama", "top_n": 3},
+        **({"agentic": {"kind": "rule", "rounds": 2}} if agentic else {}),
+    )
+    system.reranker = MaxSim(Letters())  # type: ignore[arg-type]
+    steps = {one["step_id"]: one for one in ask(system, "Why does rain fall when warm air rises?").value["steps"]}
+    lists = {name: one for name, one in steps.items() if one["kind"] not in ("rewrite", "generate")}
+    kinds = {"lexical", "vector", "fuse", "rerank", "dedup", "assemble"}
+    assert {one["kind"] for one in lists.values()} == kinds
+    assert ("join" in lists) == agentic
+    for name, one in lists.items():
+        assert one["score_direction"] == "higher", name
+        assert one["items_out"], name
+        assert all(isinstance(item["score"], float) for item in one["items_out"]), name
+        if one["kind"] in ("lexical", "vector"):
+            assert "items_in" not in one, "a retriever takes the corpus in"
+            continue
+        # What goes in is what its parents handed on; where lists that do not compare are joined, without scores.
+        before = [item for parent in one["parents"] for item in steps[parent]["items_out"]]
+        if one["kind"] == "fuse":
+            assert {item["id"] for item in one["items_in"]} == {item["id"] for item in before}, name
+            assert all("score" not in item for item in one["items_in"]), name
+        else:
+            assert one["items_in"] == before, name
+        kept, dropped = {item["id"] for item in one["items_out"]}, {item["id"] for item in one["items_in"]}
+        reasons = {each["item_id"]: each["reason"] for each in one["decisions"] if each["action"] == "drop"}
+        assert set(reasons) == dropped - kept, name
+        assert all(reasons.values()), name
+
+
 def test_the_same_seed_gives_the_same_bytes_whatever_runs_at_once(small: Small) -> None:
     digests = set()
     for concurrency in (1, 4):
