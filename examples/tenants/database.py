@@ -6,7 +6,7 @@ import queue
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,12 @@ def embedded(texts: list[str]) -> np.ndarray:
     """A row of 256 numbers of length 1 for each text (wordllama; its weights come with the package)."""
     found = np.asarray(_model().embed(texts), dtype=np.float64)
     return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
+
+
+@lru_cache(4096)
+def vector_of(query: str) -> np.ndarray:
+    """The vector of one question."""
+    return embedded([query])[0]
 
 
 def _vector(row: np.ndarray) -> str:
@@ -110,7 +116,7 @@ class Database:
 
     def put(self, documents: list[dict[str, Any]]) -> None:
         """Documents in the form of documents.jsonl, new or in place of others with their ids: truth and index."""
-        summaries = [_first_sentence(str(one["text"])) for one in documents]
+        summaries = [first_sentence(str(one["text"])) for one in documents]
         bodies = embedded([f"{one.get('title') or ''}\n{one['text']}" for one in documents])
         shorts = embedded(summaries)
         with self.reading(EVERYBODY) as held:
@@ -150,15 +156,13 @@ class Database:
 
     # -- what is found
 
-    def dense(
-        self, scope: Scope, query: np.ndarray, k: int, *, column: str = "embedding", batch: bool = False
-    ) -> list[Row]:
+    def dense(self, scope: Scope, query: str, k: int, *, column: str = "embedding", batch: bool = False) -> list[Row]:
         """The k nearest passages, nearest first; ties by id."""
         statement = (
             f"select {_FIELDS}, 1 - ({column} <=> %s::vector) as score from app.passages"
             f" order by {column} <=> %s::vector, id limit %s"
         )
-        vector = _vector(query)
+        vector = _vector(vector_of(query))
         with self.reading(scope, batch=batch) as held:
             return held.execute(statement, (vector, vector, k)).fetchall()  # type: ignore[arg-type]
 
@@ -189,14 +193,14 @@ class Database:
         with self.reading(scope) as held:
             return held.execute(statement, (key,)).fetchall()  # type: ignore[arg-type]
 
-    def of_tenants(self, pattern: str, query: np.ndarray, k: int) -> list[Row]:
+    def of_tenants(self, pattern: str, query: str, k: int) -> list[Row]:
         """What the hole filter_wildcard lets through: passages of the tenants that a pattern of the caller names."""
         statement = (
             f"select {_FIELDS}, 1 - (embedding <=> %s::vector) as score from app.passages"
             " where exists (select from unnest(tenants) as one where one like %s) order by score desc, id limit %s"
         )
         with self.reading(EVERYBODY) as held:
-            return held.execute(statement, (_vector(query), pattern.replace("*", "%"), k)).fetchall()  # type: ignore[arg-type]
+            return held.execute(statement, (_vector(vector_of(query)), pattern.replace("*", "%"), k)).fetchall()  # type: ignore[arg-type]
 
 
 def may_read(scope: Scope, row: Row) -> bool:
@@ -213,7 +217,7 @@ def _access(one: dict[str, Any]) -> tuple[list[str], list[str], bool]:
     return [str(each) for each in one.get("tenants") or ()], readers, acl is not None
 
 
-def _first_sentence(text: str) -> str:
+def first_sentence(text: str) -> str:
     return text.partition(". ")[0].strip()[:300]
 
 

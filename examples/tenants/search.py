@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from database import EVERYBODY, Database, Row, Scope, embedded, may_read
+from database import EVERYBODY, Database, Row, Scope, embedded, may_read, vector_of
 from issuer import Caller
 
 WORD = re.compile(r"\w+")
@@ -66,9 +66,9 @@ class Search:
     ) -> Found:
         """All steps for one question."""
         found, scope = Found(), Scope.of(caller)
-        vector = embedded([query])[0]
-        lists = [self._dense(found, caller, scope, vector, top_k, filters, batch=batch)]
-        lists.append(self._summaries(found, caller, scope, vector, top_k))
+        vector = vector_of(query)
+        lists = [self._dense(found, caller, scope, query, top_k, filters, batch=batch)]
+        lists.append(self._summaries(found, caller, scope, query, top_k))
         lists.append(self._lexical(found, caller, scope, query, top_k, batch=batch))
         lists.append(self._named(found, caller, scope, query))
         if remembered:
@@ -76,7 +76,7 @@ class Search:
             lists.append(remembered)
         fused = _fused(lists)[: max(top_k, len(remembered))]
         self._step(found, "fuse", "rrf", caller, scope, fused)
-        found.ranking = self._reranked(found, caller, scope, query, vector, fused)
+        found.ranking = self._reranked(found, caller, scope, query, fused)
         found.context = [row for row in found.ranking if _worth(row, query, vector, remembered)][:4]
         self._step(found, "assemble", "context", caller, scope, found.context)
         if found.context:
@@ -91,28 +91,28 @@ class Search:
         found: Found,
         caller: Caller,
         scope: Scope,
-        vector: np.ndarray,
+        query: str,
         k: int,
         filters: dict[str, Any],
         *,
         batch: bool,
     ) -> list[Row]:
         if "filter_wildcard" in self._holes and isinstance(filters.get("tenant"), str):
-            rows = self._database.of_tenants(filters["tenant"], vector, k)
+            rows = self._database.of_tenants(filters["tenant"], query, k)
             return self._step(found, "vector", "dense", caller, scope, rows)
         if "filter_after_ranking" in self._holes:
-            ranked = self._database.dense(EVERYBODY, vector, k)
+            ranked = self._database.dense(EVERYBODY, query, k)
             kept = [row for row in ranked if may_read(scope, row)]
             self._step(found, "vector", "dense", caller, EVERYBODY, ranked)
             return self._step(found, "guard", "tenant filter", caller, scope, kept)
         if "latency_leak" in self._holes:
-            others = [row for row in self._database.dense(EVERYBODY, vector, k) if not may_read(scope, row)]
+            others = [row for row in self._database.dense(EVERYBODY, query, k) if not may_read(scope, row)]
             time.sleep(0.02 * sum(1 for row in others if row["score"] >= _NEAR))
-        return self._step(found, "vector", "dense", caller, scope, self._database.dense(scope, vector, k, batch=batch))
+        return self._step(found, "vector", "dense", caller, scope, self._database.dense(scope, query, k, batch=batch))
 
-    def _summaries(self, found: Found, caller: Caller, scope: Scope, vector: np.ndarray, k: int) -> list[Row]:
+    def _summaries(self, found: Found, caller: Caller, scope: Scope, query: str, k: int) -> list[Row]:
         used = EVERYBODY if "summary_unfiltered" in self._holes else scope
-        rows = self._database.dense(used, vector, k, column="summary_embedding")
+        rows = self._database.dense(used, query, k, column="summary_embedding")
         return self._step(found, "vector", "summaries", caller, used, rows)
 
     def _lexical(self, found: Found, caller: Caller, scope: Scope, query: str, k: int, *, batch: bool) -> list[Row]:
@@ -125,14 +125,12 @@ class Search:
         rows = [row for key in dict.fromkeys(ids) for row in self._database.fetch(scope, key)]
         return self._step(found, "fetch", "named documents", caller, scope, rows)
 
-    def _reranked(
-        self, found: Found, caller: Caller, scope: Scope, query: str, vector: np.ndarray, fused: list[Row]
-    ) -> list[Row]:
+    def _reranked(self, found: Found, caller: Caller, scope: Scope, query: str, fused: list[Row]) -> list[Row]:
         used, widened = scope, list(fused)
         if "rerank_unfiltered" in self._holes:
             used = EVERYBODY
             known = {row["document_id"] for row in fused}
-            widened += [r for r in self._database.dense(EVERYBODY, vector, 5) if r["document_id"] not in known]
+            widened += [r for r in self._database.dense(EVERYBODY, query, 5) if r["document_id"] not in known]
         scored = [{**row, "score": overlap(query, row) + 0.001 * float(row["score"])} for row in widened]
         ranked = sorted(scored, key=lambda row: (-row["score"], row["document_id"]))
         return self._step(found, "rerank", "overlap", caller, used, ranked)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
-from database import EVERYBODY, Database, Row, Scope, embedded
+from database import EVERYBODY, Database, Row, Scope, vector_of
 from issuer import Caller, Issuer, Refused
 from search import Found, Search, entry, overlap
 from starlette.applications import Starlette
@@ -114,7 +114,7 @@ class Service:
         held = (talk,) if "memory_shared" in self._holes else (caller.tenant, caller.sub, talk)
         remembered = self._memory.get(held, []) if talk is not None else []
         about = () if "cache_shared" in self._holes else (Scope.of(caller), top_k, str(filters), held)
-        vector = embedded([query])[0]
+        vector = vector_of(query)
         if not batch and not debug:
             for known, near, reply in self._cache:
                 if known == about and float(near @ vector) >= _ALIKE:
@@ -122,9 +122,9 @@ class Service:
         found = self._search.answer(caller, query, top_k, remembered=remembered, filters=filters, batch=batch)
         if talk is not None and found.context:
             self._memory[held] = found.context[:2]
-        reply = self._reply(caller, query, vector, found)
+        reply = self._reply(caller, query, found)
         if debug:
-            reply["debug"] = [entry(row) for row in self._database.dense(EVERYBODY, vector, 10)]
+            reply["debug"] = [entry(row) for row in self._database.dense(EVERYBODY, query, 10)]
         elif not batch:
             with self._lock:
                 self._cache = [*self._cache[-199:], (about, vector, reply)]
@@ -139,11 +139,11 @@ class Service:
             raise ValueError("this service takes no filter of its callers")
         return given
 
-    def _reply(self, caller: Caller, query: str, vector: Any, found: Found) -> dict[str, Any]:
+    def _reply(self, caller: Caller, query: str, found: Found) -> dict[str, Any]:
         scope = Scope.of(caller)
         cited = found.context[:2]
         if "citation_leak" in self._holes:
-            cited = [r for r in self._database.dense(EVERYBODY, vector, 3) if overlap(query, r) > 0][:2] or cited
+            cited = [r for r in self._database.dense(EVERYBODY, query, 3) if overlap(query, r) > 0][:2] or cited
         related = EVERYBODY if "title_leak" in self._holes else scope
         counted = EVERYBODY if "count_leak" in self._holes else scope
         return {
@@ -158,7 +158,7 @@ class Service:
             "contexts": [entry(row) for row in found.context],
             "steps": found.steps,
             "retrieval": {"sufficient": bool(found.context)},
-            "related_titles": [row["title"] for row in self._database.dense(related, vector, 3)],
+            "related_titles": [row["title"] for row in self._database.dense(related, query, 3)],
             "total": self._database.count(counted, query),
             "versions": {"service": "1"},
             "cached": False,

@@ -2,56 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx2
-import psycopg
 import pytest
+from tests.e2e.tenants import ADA, BEN, BUDGET, OTHER, Client, running, seen
 
-ROOT = Path(__file__).parents[2]
-SERVE = ROOT / "examples" / "tenants" / "serve.py"
-OPERATOR = {"X-Operator": "the operator"}
 BROKEN = (
     "expired", "not_yet_valid", "wrong_audience", "wrong_issuer", "wrong_signature", "no_groups", "no_tenant",
     "alg_none", "rs_to_hs", "kid_path", "unknown_kid", "unknown_critical",
 )  # fmt: skip
-BUDGET = "What is the budget of Northwind?"
-ADA, BEN, OTHER = "ada@northwind", "ben@northwind", "ada@kestrel"
 
 pytestmark = pytest.mark.filterwarnings("ignore:XDG_RUNTIME_DIR")
-
-
-class Client:
-    """What a test says to a service."""
-
-    def __init__(self, address: str) -> None:
-        self._http = httpx2.Client(base_url=address, timeout=30)
-
-    def close(self) -> None:
-        self._http.close()
-
-    def post(self, path: str, body: Any, **headers: str) -> httpx2.Response:
-        return self._http.post(path, json=body, headers=headers)
-
-    def token(self, person: str, variant: str = "plain", session: str = "") -> str:
-        wanted = {"principal": person, "variant": variant, "session": session}
-        return str(self._http.post("/issuer/token", json=wanted, headers=OPERATOR).json()["token"])
-
-    def ask(self, person: str, query: str, variant: str = "plain", **more: Any) -> httpx2.Response:
-        return self.post("/ask", {"query": query, **more}, Authorization=f"Bearer {self.token(person, variant)}")
-
-    def operate(self, path: str, body: Any) -> Any:
-        return self._http.post(f"/admin/{path}", json=body, headers=OPERATOR).json()
-
-    def document(self, person: str, key: str) -> httpx2.Response:
-        return self._http.get(f"/documents/{key}", headers={"Authorization": f"Bearer {self.token(person)}"})
 
 
 @pytest.fixture(scope="module")
@@ -63,37 +27,10 @@ def database() -> Iterator[str]:
     server.cleanup()
 
 
-@contextmanager
-def running(database: str, *holes: str) -> Iterator[Client]:
-    """A service with a database of its own."""
-    name = f"tenants_{'_'.join(holes) or 'correct'}"
-    with psycopg.connect(database, autocommit=True) as made:
-        made.execute(f"create database {name}")  # type: ignore[arg-type]
-    database = database.replace("/postgres?", f"/{name}?")
-    command = [sys.executable, str(SERVE), "--port", "0", "--database", database]
-    command += [part for hole in holes for part in ("--hole", hole)]
-    environment = os.environ | {"TENANTS_OPERATOR": OPERATOR["X-Operator"]}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.startswith("ready on "), line
-        client = Client(line.split()[2])
-        try:
-            yield client
-        finally:
-            client.close()
-            process.terminate()
-
-
 @pytest.fixture(scope="module")
 def correct(database: str) -> Iterator[Client]:
     with running(database) as client:
         yield client
-
-
-def seen(reply: httpx2.Response) -> set[str]:
-    """Whose documents stand anywhere in the reply."""
-    return {one for one in ("northwind", "kestrel", "strasse", "straße") if f"{one}-" in reply.text}
 
 
 def test_whoever_may_read_a_document_gets_it(correct: Client) -> None:
