@@ -124,7 +124,8 @@ def loss_lines(losses: Sequence[NewLoss] | None) -> Iterator[str]:
         repeat = f" repeat {one.repeat}" if one.repeat else ""
         where = f"{one.fate.replace('_', ' ')}{' at ' + ', '.join(one.steps) if one.steps else ''}"
         begins = f"; begins at {', '.join(one.moved)}" if one.moved else ""
-        why = "silent" if one.silent else ", ".join(one.blamed) or "no step moved"
+        nothing = "the candidate failed or reported no lists" if one.fate == "unknown" else "no step moved"
+        why = "silent" if one.silent else ", ".join(one.blamed) or nothing
         yield "  " + plain(f"{one.query_id}{repeat} {one.fact_id}: {where}{begins}: {why}")
     yield from _more(len(losses))
 

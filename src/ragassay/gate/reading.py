@@ -16,7 +16,7 @@ from ragassay.measures import Declaration, Measure
 from ragassay.records.case import Case, CaseClass
 from ragassay.records.policy import Risk
 from ragassay.records.score import CLASS_ORDER, Population, PopulationClass, Status
-from ragassay.score.estimates import ACROSS
+from ragassay.score.estimates import ACROSS, COUNTED
 from ragassay.score.fill import LIMITED
 from ragassay.score.summary import Summary, summarise
 
@@ -140,6 +140,8 @@ def place_of(evidence: Evidence, measure: Measure, step: str | None) -> str | No
 
     What is made of another measure's rows is read where that one is.
     """
+    if measure.name in COUNTED:
+        return NoColumn("counts_cells", f"{measure} is a table of counts: no value of it is better than another")
     measure = base_of(measure)
     places = evidence.observed.places.get(str(measure))
     if places is None:
@@ -266,11 +268,18 @@ def _line(case: Case, made: Summary, within: tuple[float, float]) -> Line | None
                 min(max(high, within[0]), within[1]))  # fmt: skip
 
 
+def asked_of_either(candidate: Evidence, baseline: Evidence) -> tuple[Case, ...]:
+    """The questions of the candidate, then those that only the baseline was asked."""
+    known = {one.query_id for one in candidate.cases}
+    return (*candidate.cases, *(one for one in baseline.cases if one.query_id not in known))
+
+
 def paired(candidate: Column, baseline: Column, cases: Sequence[Case]) -> tuple[tuple[Line, ...], dict[Status, int]]:
     """Differences, positive where the candidate is better, with what is not known at its worst and best.
 
-    A question that has a line in one arm only (the other could not have a value, as when it declined) stays, with the
-    whole range on that side: declining to answer is no way to be left out of a comparison.
+    A question that has a line in one arm only (the other could not have a value, as when it declined, or was not asked)
+    stays, with the whole range on that side: neither declining to answer nor taking questions out of the next version
+    of a benchmark is a way to be left out of a comparison. `cases`: as `asked_of_either` gives them.
     """
     sign = -1.0 if candidate.measure.declared.direction == "lower" else 1.0
     ours = {one.query_id: one for one in candidate.lines}

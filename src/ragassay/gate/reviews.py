@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ragassay.errors import UsageError
 from ragassay.gate.evidence import Evidence
-from ragassay.gate.reading import NoColumn, Part, classes_of, column, paired
+from ragassay.gate.reading import NoColumn, Part, asked_of_either, classes_of, column, paired
 from ragassay.gate.results import moment, number, result
 from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of
@@ -40,7 +40,7 @@ def largest(candidate: Evidence, baseline: Evidence, demand: ReviewDemand) -> li
         theirs = column(baseline, demand.measure, demand.step or ours.step, Part(class_))
         if isinstance(theirs, NoColumn):
             return theirs
-        for one in paired(ours, theirs, candidate.cases)[0]:
+        for one in paired(ours, theirs, asked_of_either(candidate, baseline))[0]:
             pairs += 1
             size = one.value if one.value is not None else one.low
             if size != 0:

@@ -20,6 +20,7 @@ from ragassay.gate.reading import (
     Line,
     NoColumn,
     Part,
+    asked_of_either,
     classes_of,
     column,
     mean_of,
@@ -255,7 +256,7 @@ def read_margin(arms: Arms, rule: Rule, part: Part, read: Column) -> RuleResult:
         return unread(rule, part, NoColumn("uncalibrated_judge", why))
     if read.measure.declared.direction == "none":
         return unread(rule, part, NoColumn("no_direction", f"neither more nor less of {read.measure.name} is better"))
-    lines, counts = paired(read, base, arms.candidate.cases)
+    lines, counts = paired(read, base, asked_of_either(arms.candidate, arms.baseline))
     if not lines:
         return unread(
             rule, part, NoColumn("empty_population", f"no pair of questions ({of_counts(counts, read.noun)})")

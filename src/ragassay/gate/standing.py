@@ -25,6 +25,9 @@ def read_standing(policy: Policy, digest: Digest, arms: list[tuple[str, Evidence
         yield from _run(side, one, policy.max_errors)
         if policy.max_age_days is not None:
             yield from _age(side, one, policy.max_age_days, as_of)
+    if len(arms) > 1 and arms[0][1].table.run_record == arms[1][1].table.run_record:
+        told = "The baseline is the candidate's own run: nothing was compared."
+        yield _stop("the two runs", told, "same_run")
     for artefact in variation_of(digest, arms[0][1]):
         words = {"policy": "policy was not", "measure": "measures were not those"}[artefact]
         sealed = "sealed before this run was asked" if artefact == "policy" else "that were sealed before this run"

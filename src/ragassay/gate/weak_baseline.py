@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ragassay.compare.weak import BUILT_IN
 from ragassay.gate.bounds import TOLERANCE
 from ragassay.gate.evidence import Again, Evidence, check_alike, gather, score_again
-from ragassay.gate.reading import Column, NoColumn, Part, classes_of, column, mean_of, paired
+from ragassay.gate.reading import Column, NoColumn, Part, asked_of_either, classes_of, column, mean_of, paired
 from ragassay.gate.results import number, result
 from ragassay.gate.rules import Arms
 from ragassay.records.base import Digest
@@ -59,7 +59,7 @@ def _differences(baseline: Evidence, built_in: Evidence, rule: Rule) -> Iterator
         theirs = _there(built_in, rule, part)
         if isinstance(ours, NoColumn) or isinstance(theirs, NoColumn):
             continue
-        lines, _ = paired(ours, theirs, baseline.cases)
+        lines, _ = paired(ours, theirs, asked_of_either(baseline, built_in))
         value = mean_of(one.value for one in lines)
         if value is not None:
             told = f"in {rule.measure} of {class_} the baseline is {number(-value)} worse than the built-in system"

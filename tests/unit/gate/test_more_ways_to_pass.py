@@ -59,7 +59,7 @@ def test_a_demand_that_nothing_breaks_is_refused_by_the_check(make: Any, demand:
         f"[[policy.rules]]\n{RECALL}at_least = -5\n",
         f"[[policy.rules]]\n{RECALL}at_most = 1\n",
         '[[policy.rules]]\nmeasure = "error_rate"\nat_most = 1.0\n',
-        '[[policy.rules]]\nmeasure = "outcome"\nat_most = 1.0\n',
+        '[[policy.rules]]\nmeasure = "abstention_rate"\nat_most = 1.0\n',
         f'[[policy.must_hold]]\n{RECALL}at_least = 0.0\ncases = ["q1"]\n',
         f"[[policy.verdicts]]\nat_least = 0.0\n[[policy.needs]]\n{RECALL}at_least = 1.0\n",
         f"[[policy.verdicts]]\nat_least = 0.01\n[[policy.needs]]\n{RECALL}at_least = 0.0\n",
@@ -128,6 +128,47 @@ def test_other_questions_or_another_corpus_as_baseline(make: Any) -> None:
     project.cases([project.case(one) for one in range(15)])
     project.run("other-questions")
     assert project.gate("other-questions", "--baseline", "before")[0] == USAGE
+
+
+def test_a_run_against_itself_compares_nothing(make: Any) -> None:
+    project = make(policy=f"{P}[[policy.rules]]\n{RECALL}margin = 0.5\n[policy.review]\n{RECALL}largest = 5\n", size=60)
+    project.run()
+    code, decision = project.gate("--baseline", "candidate")
+    assert (code, decision["outcome"], project.reasons(decision)) == (CANNOT_TELL, "inconclusive", {"same_run"})
+    assert "Both are the same run" in project.do("compare", "candidate", "candidate")[1]
+    project.run("again")
+    assert project.gate("again", "--baseline", "candidate")[0] == 0, "the same answers from another run are evidence"
+
+
+def test_a_table_of_counts_is_no_score(make: Any) -> None:
+    """Every question has an outcome, so its share is 1 whatever the system does."""
+    project = make(policy=f'{P}[[policy.rules]]\nmeasure = "outcome"\nat_least = 0.5\n')
+    code, out, _ = project.do("policy", "check")
+    assert (code, "table of counts" in out) == (USAGE, True)
+    project.run()
+    code, decision = project.gate()
+    assert (code, project.reasons(decision)) == (CANNOT_TELL, {"counts_cells"})
+
+
+def test_questions_taken_out_of_the_benchmark_count_at_their_worst(make: Any) -> None:
+    """The candidate was never asked what the baseline could answer, by a benchmark that was declared to differ."""
+    project = make(
+        policy=f'{P}variation = ["benchmark"]\n[[policy.rules]]\n{RECALL}margin = 0.5\n', size=60,
+    )  # fmt: skip
+    project.run("before")
+    project.run("same")
+    assert project.gate("same", "--baseline", "before")[0] == 0
+    project.cases([project.case(one) for one in range(20)])
+    project.run("fewer")
+    code, decision = project.gate("fewer", "--baseline", "before")
+    (margin,) = decision["results"]
+    assert (code, margin["attempted"], margin["scored"], margin["missing"]) == (CANNOT_TELL, 60, 20, 40)
+    assert margin["bound"] < -0.5
+    project.said = project.said.replace("margin = 0.5\n", f"margin = 0.5\n[policy.review]\n{RECALL}largest = 50\n")
+    project.run("reviewed")
+    _, decision = project.gate("reviewed", "--baseline", "before")
+    review = next(one for one in decision["results"] if one["kind"] == "reviewed")
+    assert "0 of 40 moved questions were opened" in review["told"]
 
 
 def test_a_softer_policy_after_the_run_is_no_pass(make: Any, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from ragassay.measures import Measure
 from ragassay.records.case import Case
 from ragassay.records.policy import Budget, MustHold, Need, Policy, Rule, Verdicts
 from ragassay.records.text import many
+from ragassay.score.estimates import COUNTED
 
 Read = Literal["mean", "question", "figure"]
 LAST = frozenset({None, "context", "assemble"})
@@ -36,6 +37,9 @@ def measure_of(spelled: str, given: Given, field: str, *, read: Read, step: str 
         hint = f"did you mean {close[0]}? Or add " if close else "add "
         yield Finding("refused", f"{field}.measure", f"the scoring lacks {measure}",
                       f'{hint}"{measure}" to [scoring] measures')  # fmt: skip
+    if measure.name in COUNTED:
+        yield Finding("refused", f"{field}.measure", f"{measure} is a table of counts, no score",
+                      "demand abstention_rate, false_refusal, unsupported_answer or error_rate")  # fmt: skip
     if is_judged(measure):
         yield from _judge(measure, given, field)
     of_many = declared.aggregation == "set" or measure.name in OF_MANY

@@ -39,6 +39,8 @@ def verdict(record: Comparison, rows: Sequence[Effect], flags: Mapping[str, int]
 
 def caveats(record: Comparison) -> Iterator[str]:
     """What a reader must know before any number."""
+    if record.baseline.run_record == record.candidate.run_record:
+        yield "Both are the same run: nothing was compared."
     for one in record.weak_baseline:
         yield plain(f"Weak baseline: {one}")
     if record.reference is None:
