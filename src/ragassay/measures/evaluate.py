@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ragassay.errors import InputError, UsageError
-from ragassay.measures.lists import Bools, Lists, by_query
+from ragassay.measures.lists import Bools, Floats, Lists, by_query
 from ragassay.measures.outcome import Outcome
 from ragassay.measures.ranking import Column, column
 from ragassay.measures.spelling import Measure, parse
@@ -55,7 +55,8 @@ class Evaluation:
     run: RunRows
     measures: tuple[Measure, ...]
     columns: Mapping[Measure, Column]
-    tie_columns: Mapping[Measure, tuple[Column, Column]]
+    tie_values: Mapping[Measure, tuple[Floats, Floats]]
+    """Values of each question with every tie ordered for the worst and for the best."""
     complete: bool
     """True if a question that the run does not have counts as an empty list (trec_eval -c)."""
     depth: int | None = None
@@ -122,8 +123,8 @@ class Evaluation:
         else:
             average = float(np.cumsum(values)[-1] / len(values)) if len(values) else None
         ties = None
-        if measure in self.tie_columns:
-            low, high = (mean(part.value[scored].tolist()) for part in self.tie_columns[measure])
+        if measure in self.tie_values:
+            low, high = (mean(part[scored].tolist()) for part in self.tie_values[measure])
             ties = (low, high) if low is not None and high is not None else None
         return Summary(
             measure,
@@ -291,7 +292,7 @@ def score(rows: RunRows, wanted: tuple[Measure, ...], *, complete: bool, depth: 
         if tied.any():
             worst, best = (_in_ties(rows, precision, depth, best=side) for side in (False, True))
             mine = [one for one in wanted if _precision(one) == precision]
-            ties.update({one: (column(one, worst), column(one, best)) for one in mine})
+            ties.update({one: (column(one, worst).value, column(one, best).value) for one in mine})
     return Evaluation(rows, wanted, scored, ties, complete, depth)
 
 

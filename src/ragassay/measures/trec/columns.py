@@ -197,7 +197,7 @@ def _ranked(
         low, high = cut
         first, last = int(edges[low]), int(edges[high])
         block = Block(rows.start[low:high] - first, number[low:high], rows.texts(first, last), rows.scores[first:last])
-        return Piece(rank(block, labels, precisions, strict=strict), tuple(rows.names[low:high]), ())
+        return Piece(rank(block, labels, precisions, strict=strict), tuple(rows.names[low:high]), np.zeros(0, np.int64))
 
     pieces = list(in_order(work, cuts(), total > 2 * _ROWS, threads))
     return together(pieces, labels, precisions, set())

@@ -22,6 +22,7 @@ from ragassay.measures.trec.source import PIECE, Range, Source
 from ragassay.measures.trec.texts import PAD, changes, keep_freed_memory
 
 Progress = Callable[[int, int], None]
+_NOWHERE: Ints = np.zeros(0, np.int64)
 
 
 class Piece(NamedTuple):
@@ -30,8 +31,8 @@ class Piece(NamedTuple):
     judged: Judged
     names: tuple[bytes, ...]
     """The query of each list, in the order of the rows."""
-    ranges: tuple[Range, ...]
-    """The bytes of each list; empty where the part was already put together from several places."""
+    edges: Ints
+    """Where in the file each list begins, and the last ends; empty where the part came from several places."""
     unlike: bool = False
     """It holds other queries than the index says."""
 
@@ -142,9 +143,9 @@ def _piece(source: Source, part: Part, labels: Labels, precisions: tuple[Precisi
         error.line = int(fields.line[error.line or 0])
         raise _placed(error, source, part) from None
     if len(part.ranges) > 1:
-        return Piece(judged, names, (), unlike)
-    edges = [*(fields.line[start] - PAD + part.ranges[0].start).tolist(), part.ranges[0].end]
-    return Piece(judged, names, tuple(map(Range, edges[:-1], edges[1:])), unlike)
+        return Piece(judged, names, _NOWHERE, unlike)
+    edges = np.append(fields.line[start] - PAD + part.ranges[0].start, part.ranges[0].end)
+    return Piece(judged, names, edges, unlike)
 
 
 def _placed(error: InputError, source: Source, part: Part) -> InputError:
@@ -175,9 +176,10 @@ def _repeated(pieces: list[Piece]) -> set[bytes]:
 def _ranges_of(pieces: list[Piece], names: set[bytes]) -> dict[bytes, list[Range]]:
     found: dict[bytes, list[Range]] = {name: [] for name in names}
     for one in pieces:
-        for name, where in zip(one.names, one.ranges, strict=True):
+        edges = one.edges.tolist()
+        for name, low, high in zip(one.names, edges[:-1], edges[1:], strict=True):
             if name in found:
-                found[name].append(where)
+                found[name].append(Range(low, high))
     return found
 
 
@@ -191,7 +193,7 @@ def together(pieces: list[Piece], labels: Labels, precisions: tuple[Precision, .
     rows: dict[Precision, list[list[Ints]]] = {one: [[] for _ in range(5)] for one in precisions}
     unknown: set[bytes] = set()
     for one in pieces:
-        whole = not one.ranges
+        whole = not len(one.edges)
         query = one.judged.query
         use = np.flatnonzero((query >= 0) & (whole | ~dropped[query]))
         unknown.update(name for name, at in zip(one.names, query.tolist(), strict=True) if at < 0)

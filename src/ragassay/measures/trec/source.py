@@ -20,7 +20,7 @@ import numpy as np
 from ragassay.errors import InputError
 from ragassay.measures.trec.texts import PAD, Bytes
 
-PIECE = 1 << 22
+PIECE = 6 << 20
 LONGEST_LINE = 1 << 16
 _COPY = 1 << 20
 _TOGETHER = 512
