@@ -79,8 +79,10 @@ def decided(
     moment = instant(as_of)
     rules = store.get_record(Policy, policy)
     wanted = measures_of(rules)
-    ours = gather(store, candidate, names[0], wanted, again)
-    theirs = None if baseline is None else gather(store, baseline, names[1], wanted, again)
+    ours = gather(store, candidate, names[0], wanted, again)._replace(judges=rules.judges)
+    theirs = None
+    if baseline is not None:
+        theirs = gather(store, baseline, names[1], wanted, again)._replace(judges=rules.judges)
     if theirs is not None:
         check_alike(store, ours, theirs, rules.variation)
     world = load_world(store, ours.run, ours.protocol, ours.subject, ours.benchmark)

@@ -16,6 +16,7 @@ from ragassay.measures import Measure, parse
 from ragassay.records.base import Digest
 from ragassay.records.case import Benchmark, Case
 from ragassay.records.comparison import Arm
+from ragassay.records.policy import JudgeDemands
 from ragassay.records.protocol import Envelope, Protocol, Run, Scoring, Subject
 from ragassay.records.score import Observation, ScoreTable
 from ragassay.records.trace import TraceContent
@@ -81,6 +82,8 @@ class Evidence(NamedTuple):
     unconfirmed: int
     observed: Observed
     contents: tuple[TraceContent, ...]
+    judges: JudgeDemands = JudgeDemands()
+    """What the policy that reads this asks of judges."""
 
     @property
     def arm(self) -> Arm:

@@ -1,13 +1,14 @@
-"""Whether the judge behind a measure was measured against people. An uncalibrated one satisfies no rule."""
+"""Whether the judge behind a measure was measured against people, and agreed with them. Else it satisfies no rule."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ragassay.gate.evidence import Evidence
 from ragassay.measures import Measure
 from ragassay.records.case import Case
-from ragassay.records.judgement import Calibration, JudgeIdentity, JudgementSet
+from ragassay.records.judgement import Agreement, Calibration, JudgeIdentity, JudgementSet
+from ragassay.records.text import many
 from ragassay.store import Store
 
 JUDGED = frozenset({"grounding"})
@@ -22,6 +23,8 @@ ABOUT: dict[str, tuple[str, ...]] = {
     "noise_sensitivity": ("claim",),
 }  # fmt: skip
 """Measure -> what its judge rules on; people must have ruled on the same."""
+SCALE_OF = {"correctness": "correctness/1", "grounded_accuracy": "correctness/1", "answer_relevance": "relevance/1"}
+"""Measure -> the scale of verdicts on whole answers that it reads."""
 
 
 def is_judged(measure: Measure) -> bool:
@@ -58,11 +61,41 @@ def uncalibrated(store: Store, evidence: Evidence, measure: Measure, cases: Iter
         return f"judge {name} was calibrated under another identity (model, prompt or settings)"
     if record.threshold != evidence.scoring.judge_thresholds.get(name):
         return f"judge {name} was calibrated under another threshold"
-    alone = identity.kind not in SEVERAL or identity.settings.get("vote") == "first"
-    if alone and any(one.risk == "high" for one in cases):
-        return f"questions of high risk need two heterogeneous judges or a person, and {name} is one judge"
+    if any(one.risk == "high" for one in cases) and (why := _too_little(identity, name, evidence.judges.high_risk)):
+        return why
     about = ABOUT.get(measure.name, ())
-    covered = {one.about for one in record.agreements if one.items > 0}
-    if not about or not covered.issuperset(about):
+    scale = SCALE_OF.get(measure.name)
+    read = [
+        one for one in record.agreements
+        if one.about in about and one.items > 0 and (one.about != "answer" or one.scale == scale)
+    ]  # fmt: skip
+    if not about or not {one.about for one in read}.issuperset(about):
         return f"the calibration of judge {name} says nothing about {' and '.join(about) or measure.name}"
+    return _not_shown(name, [one for one in read if one.class_ is None], evidence.judges.kappa)
+
+
+def _too_little(identity: JudgeIdentity, name: str, asked: str) -> str | None:
+    """Why a judge that is no person may not rule on questions of high risk by itself."""
+    if asked == "person":
+        return f"questions of high risk need a person by this policy, and {name} is none"
+    alone = identity.kind not in SEVERAL or identity.settings.get("vote") == "first"
+    if alone and asked == "two":
+        return f"questions of high risk need two heterogeneous judges or a person, and {name} is one judge"
+    return None
+
+
+def _not_shown(name: str, read: Sequence[Agreement], least: float) -> str | None:
+    """Why the agreement with people is too little; None where it is enough, or not asked."""
+    for one in read if least > -1 else ():
+        if one.kappa is None or one.kappa_interval is None:
+            return (
+                f"the calibration of judge {name} has no kappa for {one.about}: people, or it, gave one label only, "
+                "so that nothing shows that it tells good from bad"
+            )
+        if one.kappa_interval.low <= least:
+            told = "is not shown to be better than chance" if least == 0 else f"is not shown to be above {least:g}"
+            return (
+                f"the agreement of judge {name} with people {told}: kappa {one.kappa:.3f} for {one.about}, "
+                f"{one.kappa_interval.low:.3f} at worst, over {many(one.items, 'item')}"
+            )
     return None

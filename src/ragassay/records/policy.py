@@ -164,6 +164,17 @@ class Recorded(Record, frozen=True, kw_only=True):
     name: Name | None = None
 
 
+class JudgeDemands(Record, frozen=True, kw_only=True):
+    """What a judge must have shown before a rule reads it; a calibration of exactly its identity is always asked."""
+
+    kappa: Annotated[float, Meta(ge=-1, lt=1)] = 0.0
+    """The lower bound of its Cohen's kappa with people, on what the rule reads, must be above this; 0: it is shown to
+    be better than chance. Where people gave one label only there is no kappa, and it is not shown. -1: not asked."""
+    high_risk: Literal["two", "person", "one"] = "two"
+    """On questions of high risk. two: a panel of two heterogeneous judges, or a person; person: a person only; one:
+    any judge that was calibrated."""
+
+
 class Policy(Record, frozen=True, kw_only=True):
     """Third layer: what would be decided. Without rules nothing can pass."""
 
@@ -183,6 +194,7 @@ class Policy(Record, frozen=True, kw_only=True):
     """Older evidence, of either run, decides nothing."""
     max_errors: Share = 0.2
     """With a greater share of failed questions nothing passes (exit code 4)."""
+    judges: JudgeDemands = JudgeDemands()
     judged_gap: Share = 0.05
     """With a greater difference of Judged@k between the arms a margin on retrieval is not decided."""
     near: Share = 0.05

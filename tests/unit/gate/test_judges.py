@@ -18,9 +18,10 @@ from ragassay.gate.judges import uncalibrated
 from ragassay.measures import parse
 from ragassay.records.case import Case
 from ragassay.records.decision import RuleResult
-from ragassay.records.judgement import JudgementSet
-from ragassay.records.policy import Rule
+from ragassay.records.judgement import Calibration, JudgementSet
+from ragassay.records.policy import JudgeDemands, Rule
 from ragassay.records.protocol import Run
+from ragassay.records.score import Interval
 from ragassay.run.judges.panel import panel
 from ragassay.score.named import judgements_ref
 from ragassay.trials.people import calibrate, import_verdicts
@@ -80,6 +81,56 @@ def test_high_risk_needs_two_heterogeneous_judges_or_a_person(given: Judged) -> 
     assert why(given, "faithfulness(by=words)", *judges) is None
     assert why(given, "faithfulness(by=both)", *judges, risky=True) is None
     assert why(given, "faithfulness(by=anna)", *judges, risky=True) is None
+
+
+def test_a_judge_that_is_not_shown_to_be_better_than_chance_satisfies_nothing(given: Judged) -> None:
+    """Measured, and found to agree with people by chance, or on one label only: that is no reason to believe it."""
+    _, digest = calibrate(given.store, given.run, "words")[:2]
+    made = evidence(given, "words")
+    asked = parse("faithfulness(by=words)")
+    assert uncalibrated(given.store, made, asked) is None
+    record = given.store.get_record(Calibration, digest)
+    low, kappa = record.agreements[0].kappa_interval.low, record.agreements[0].kappa
+    strict = made._replace(judges=JudgeDemands(kappa=low))
+    assert f"kappa {kappa:.3f} for claim, {low:.3f} at worst" in str(uncalibrated(given.store, strict, asked))
+    apart = Interval(low=-0.1, high=0.3, level=0.95, method="m", clusters=9)
+    for weak in ({"kappa": 0.1, "kappa_interval": apart}, {"kappa": None}):
+        changed = [msgspec.structs.replace(one, **weak) for one in record.agreements]
+        worse = given.store.put_record(msgspec.structs.replace(record, agreements=tuple(changed)))
+        refused = made._replace(table=msgspec.structs.replace(made.table, calibrations={"words": worse}))
+        told = "better than chance" if weak["kappa"] else "one label only"
+        assert told in str(uncalibrated(given.store, refused, asked))
+        assert uncalibrated(given.store, refused._replace(judges=JudgeDemands(kappa=-1)), asked) is None
+
+
+def test_a_policy_says_who_may_rule_on_questions_of_high_risk(given: Judged) -> None:
+    join(given, "llm", 10)
+    panel(given.store, given.run, "both", {"members": ["words", "llm"]})
+    for name in ("words", "both"):
+        calibrate(given.store, given.run, name)
+    made = evidence(given, "words", "both", "anna")
+
+    def allowed(asked: str) -> list[str]:
+        demanded = made._replace(judges=JudgeDemands(high_risk=asked))
+        names = ("words", "both", "anna")
+        return [
+            one for one in names if not uncalibrated(given.store, demanded, parse(f"faithfulness(by={one})"), [HIGH])
+        ]
+
+    assert [allowed(one) for one in ("one", "two", "person")] == [
+        ["words", "both", "anna"], ["both", "anna"], ["anna"],
+    ]  # fmt: skip
+
+
+def test_agreement_on_relevance_says_nothing_about_correctness(given: Judged) -> None:
+    _, digest = calibrate(given.store, given.run, "words")[:2]
+    record = given.store.get_record(Calibration, digest)
+    relevance = [msgspec.structs.replace(one, about="answer", scale="relevance/1") for one in record.agreements]
+    other = given.store.put_record(msgspec.structs.replace(record, agreements=tuple(relevance)))
+    made = evidence(given, "words")
+    made = made._replace(table=msgspec.structs.replace(made.table, calibrations={"words": other}))
+    assert uncalibrated(given.store, made, parse("answer_relevance(by=words)")) is None
+    assert "says nothing about answer" in str(uncalibrated(given.store, made, parse("correctness(by=words)")))
 
 
 def test_what_is_made_of_a_judged_measure_needs_the_same(given: Judged) -> None:
