@@ -1,7 +1,8 @@
 """Evidence that somebody tampered with: each way has a declared set of reasons, of which one must be given.
 
-A copy of a small signed project is changed in one place, its witness left as it was, and checked as `ragassay verify`
-and `ragassay store check` do, in this process or through the command line. Clean copies, on other file systems, with
+A copy of a small signed project, with time stamps and a second witness in git, is changed in one place and checked as
+`ragassay verify` and `ragassay store check` do, in this process, and some through the command line too, which must say
+the same. Clean copies, on other file systems, with
 other times and permissions, must hold.
 """
 
@@ -24,15 +25,17 @@ from ragassay.errors import RagassayError
 from ragassay.records.canonical import canonical_bytes
 from ragassay.seal.bundle import decode, encode, sign
 from ragassay.seal.evidence import made_of, verify_evidence
+from ragassay.seal.git_witness import check_git
 from ragassay.seal.keys import read_private
 from ragassay.seal.trust import read_trust
 from ragassay.store import Store
-from trials.evidence import inside, make_project
+from trials.authority import Authority
+from trials.evidence import command, inside, make_project
 from trials.lives import TrialError
 
 BYTES = {"IntegrityError", "damaged", "missing"}
 ENTRY = {"LedgerError", "damaged"}
-BUNDLE = {"FormError", "SignatureError", "UntrustedKeyError", "PredicateError", "SubjectError", *BYTES}
+BUNDLE = {"FormError", "LedgerError", "SignatureError", "UntrustedKeyError", "PredicateError", "SubjectError", *BYTES}
 
 
 class Place(NamedTuple):
@@ -214,6 +217,26 @@ def add(place: Place) -> None:
     path.write_bytes(place.dice.randbytes(8))
 
 
+def restamped(place: Place) -> None:
+    """The time stamp of a bundle is that of another bundle, or has a bit that is another."""
+    ref, other = (place.ref(f"bundle/{place.digest(one)[7:]}") for one in ("scores/good", "decision/good"))
+    ref, other = (next(one.iterdir()) for one in place.dice.sample([ref, other], 2))
+    found = decode(place.data_of(ref))
+    stamp = bytearray(found.timestamp)
+    at = place.dice.randrange(len(stamp) * 8)
+    stamp[at // 8] ^= 1 << at % 8
+    stamps = [decode(place.data_of(other)).timestamp, bytes(stamp), bytes(stamp)]
+    place.point(ref, encode(found._replace(timestamp=place.dice.choice(stamps))))
+
+
+def rolled_back(place: Place) -> None:
+    """The ledger and the witness of the user's state are those of before; the witness in git is not."""
+    path = place.root / "ledger.jsonl"
+    kept = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(kept[: -place.dice.randint(1, 4)]))
+    shutil.rmtree(place.folder / "state")
+
+
 def archive(place: Place) -> None:
     """Metadata or bytes of an exported file."""
     import io
@@ -267,6 +290,8 @@ WAYS: dict[str, tuple[Callable[[Place], Any], set[str]]] = {
     "bit of a name": (
         lambda one: flip(one.ref(one.dice.choice(["run/good", "scores/good", "protocol/good"])), one.dice),
         {"StoreError", *BYTES}),
+    "time stamp changed": (restamped, {"FormError", "SignatureError", "UntrustedKeyError", "LedgerError"}),
+    "ledger and witness rolled back": (rolled_back, {"LedgerError"}),
     "archive": (archive, {"FormError", *BYTES}),
 }  # fmt: skip
 """Way -> what it does, and the reasons of which one must be given."""
@@ -280,8 +305,15 @@ def _flip_bundle(place: Place) -> None:
     place.point(ref, bytes(data))
 
 
-def reason_of(folder: Path, *, archived: bool = False) -> str | None:
-    """Why the evidence does not hold, as the error's or the finding's name; None if it holds."""
+class Told(NamedTuple):
+    """Why evidence does not hold: the name of the error or finding, and its words."""
+
+    reason: str
+    words: str
+
+
+def reason_of(folder: Path, *, archived: bool = False) -> Told | None:
+    """Why the evidence does not hold; None if it holds. Asked in this process."""
     store_path, target = folder / ".ragassay", folder / "copy"
     try:
         if archived:
@@ -290,17 +322,22 @@ def reason_of(folder: Path, *, archived: bool = False) -> str | None:
         store = Store.open(store_path, witness=folder / "state" / "ragassay")
         about = made_of(store, store.resolve("run/good", "run"))
         verify_evidence(store, about, read_trust(folder / "trust.toml"))
+        if not archived:
+            check_git(folder / "witness", store.ledger.lines())
         report = store.check("deep")
-        return None if report.ok else (report.damaged or report.missing or report.foreign)[0].problem
+        if report.ok:
+            return None
+        found = (report.damaged or report.missing or report.foreign)[0]
+        return Told(found.problem, found.problem)
     except RagassayError as error:
-        return type(error).__name__
+        return Told(type(error).__name__, error.message)
     finally:
         shutil.rmtree(target, ignore_errors=True)
 
 
-def command_reason(folder: Path, *, archived: bool = False) -> str | None:
-    """The same through the command line: the first line of the error, or None for exit code 0."""
-    told = [["verify", "good", "--trust", "trust.toml"], ["store", "check"]]
+def command_told(folder: Path, *, archived: bool = False) -> str | None:
+    """The same through the command line: all that it says, or None for exit code 0."""
+    told = [["verify", "good", "--trust", "trust.toml", "--witness", "witness"], ["store", "check"]]
     if archived:
         told = [["import", "evidence.zip", "--store", "copy"]]
     for words in told:
@@ -313,22 +350,31 @@ def command_reason(folder: Path, *, archived: bool = False) -> str | None:
         if done.returncode not in (0, 2, 5):
             raise TrialError(f"{words} ended with {done.returncode}")
         if done.returncode:
-            return (done.stderr + done.stdout).splitlines()[0]
+            return done.stderr + done.stdout
     return None
 
 
 def prepared(folder: Path) -> Path:
-    """The project, signed, with an exported file and a trust policy that asks for every kind of signature."""
+    """The project, signed and stamped, with an exported file, a witness in git, and a trust policy that asks for all
+    of it."""
     project = folder / "project"
     project.mkdir()
     make_project(project)
     from ragassay.audit.reach import reach
-    from ragassay.cli import exit_code_of
 
     with inside(project):
-        exit_code_of(["export", "evidence.zip", "--scores", "good"])
+        authority = Authority(Path("authority"))
+        for name in ("scores/good", "decision/good"):
+            command("sign", name, "--key", "release.key", "--time-query", "q.tsq")
+            Path("r.tsr").write_bytes(authority.stamp(Path("q.tsq").read_bytes()))
+            command("sign", name, "--key", "release.key", "--time-reply", "r.tsr")
+        subprocess.run(["git", "init", "-q", "witness"], check=True)
+        command("store", "witness", "witness")
+        command("export", "evidence.zip", "--scores", "good")
         trust = Path("trust.toml").read_text().partition("[require]")[0]
-        Path("trust.toml").write_text(trust + "[require]\npre-registration = 1\nnumbers = 1\nverdict = 1\n")
+        asked = "[require]\npre-registration = 1\nnumbers = 1\nverdict = 1\n"
+        times = '[time]\nroots = ["authority/root.pem"]\n'
+        Path("trust.toml").write_text(trust + asked + times)
         store = Store.open(Path(".ragassay"))
         reached = reach(store, store.resolve("good", "run"))
         needed = [one[7:] for one, target in reached.objects.items() if not target.optional]
@@ -360,21 +406,21 @@ def _tampered(project: Path, copy: Path, name: str, seed: float, *, by_command: 
     shutil.copytree(project, copy)
     try:
         change(Place(copy, random.Random(seed)))
-        if by_command:
-            told = command_reason(copy, archived=name == "archive")
-            reason = None if told is None else "told by the command line"
-        else:
-            reason = told = reason_of(copy, archived=name == "archive")
-            if reason is not None and reason not in reasons:
-                raise TrialError(f"{name}, seed {seed}: {reason} is not among {sorted(reasons)}")
-        if reason is None:
+        told = reason_of(copy, archived=name == "archive")
+        if told is None:
             raise TrialError(f"{name}, seed {seed}: not found")
-        return reason
+        if told.reason not in reasons:
+            raise TrialError(f"{name}, seed {seed}: {told.reason} is not among {sorted(reasons)}")
+        if by_command:
+            said = command_told(copy, archived=name == "archive")
+            if said is None or told.words not in said:
+                raise TrialError(f"{name}, seed {seed}: the command line says {said!r}, not {told.words!r}")
+        return told.reason
     finally:
         shutil.rmtree(copy)
 
 
-def _clean(project: Path, scratch: Path, number: int, dice: random.Random) -> str | None:
+def _clean(project: Path, scratch: Path, number: int, dice: random.Random) -> Told | None:
     """A copy that is the same: on another file system, through tar, with other times or permissions, or exported."""
     memory = Path("/dev/shm")
     top = memory if number % 2 and memory.is_dir() else scratch

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.seal.authority import Authority
+from trials.authority import Authority
 
 from ragassay.records.canonical import digest_of
 from ragassay.seal.bundle import decode, encode, sign

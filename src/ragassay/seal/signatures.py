@@ -91,8 +91,9 @@ def signers(
     """All valid statements of a kind about an object; every bundle that the store names for it must hold.
 
     With `gone`, one that cannot be made again because a table of it was erased counts by its signature and subject, and
-    the table is added to `gone`. Raises what `check_bundle` raises; UntrustedKeyError if there are fewer distinct
-    signers than the policy asks for.
+    the table is added to `gone`. Raises what `check_bundle` raises; LedgerError for a bundle that the ledger does not
+    name: parts of a time stamp are covered by no signature; UntrustedKeyError if there are fewer distinct signers than
+    the policy asks for.
     """
     times = _signed_at(entries)
     wanted = _wanted(store, kind, about, gone)
@@ -101,6 +102,11 @@ def signers(
         key, name = check_bundle(store.get(digest), trust, kind, about, at=times.get(digest), wanted=wanted)
         if key in found:
             raise FormError(f"two bundles of one key ({name}) about one object", hint="one signer counts once")
+        if digest not in times:
+            raise LedgerError(
+                f"the ledger knows nothing of this bundle of {name} about {about}", file=digest,
+                hint="it was changed, or put there by hand: `ragassay sign` signs and writes that down",
+            )  # fmt: skip
         found[key] = Signed(kind, about, key, name, digest)
     needed = trust.required.get(kind, 0)
     if len(found) < needed:

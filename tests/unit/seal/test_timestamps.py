@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.unit.audit.conftest import made_once, project
-from tests.unit.seal.authority import Authority, openssl
+from trials.authority import Authority, openssl
 
 from ragassay.cli import exit_code_of
 from ragassay.errors import FormError, RagassayError, SignatureError

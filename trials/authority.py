@@ -21,6 +21,7 @@ crypto_device = builtin
 
 
 def openssl(folder: Path, *words: str) -> bytes:
+    """What a command of openssl prints; CalledProcessError where it fails."""
     return subprocess.run(["openssl", *words], cwd=folder, capture_output=True, check=True).stdout
 
 
@@ -28,6 +29,7 @@ class Authority:
     """A root of its own and a key that stamps under it."""
 
     def __init__(self, folder: Path) -> None:
+        """Make both in a folder that is not there yet."""
         folder.mkdir()
         self.folder = folder
         (folder / "tsa.cnf").write_text(CONFIG)
@@ -40,6 +42,7 @@ class Authority:
                 "-days", "30", "-extfile", "use", "-out", "tsa.pem")  # fmt: skip
 
     def stamp(self, query: bytes) -> bytes:
+        """The reply to a request."""
         (self.folder / "query").write_bytes(query)
         openssl(self.folder, "ts", "-reply", "-config", "tsa.cnf", "-queryfile", "query", "-signer", "tsa.pem",
                 "-inkey", "tsa.key", "-out", "reply")  # fmt: skip
@@ -47,4 +50,5 @@ class Authority:
 
     @property
     def root(self) -> Path:
+        """The root's certificate."""
         return self.folder / "root.pem"
