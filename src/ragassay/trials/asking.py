@@ -151,7 +151,11 @@ class Asking:
             self.points.append(Point(setting, ready, plan, sealed, None if first == place else first))
 
     async def rows(self, together: Together) -> list[Row]:
-        """What came of each setting, in their order. One that another process asks is waited for."""
+        """What came of each setting, in their order. One that another process asks is waited for.
+
+        A secret that a setting needs and that is not set is a UsageError before any is asked.
+        """
+        self._check_secrets()
         rows: dict[int, Row] = {}
         waiting = deque(place for place, one in enumerate(self.points) if one.same_as is None)
         deferred = 0
@@ -204,6 +208,17 @@ class Asking:
         del self._systems[place]
         return row
 
+    def _check_secrets(self) -> None:
+        for place, one in enumerate(self.points):
+            if one.same_as is None and standing(self.store, self.declared, one.setting, one.sealed).state == "finished":
+                continue
+            check = getattr(one.ready.system, "check_secrets", None)
+            if callable(check):
+                try:
+                    check()
+                except RagassayError as error:
+                    raise self._named(error, place)  # noqa: B904  the same error, with its setting
+
     def _left(self) -> tuple[int, int]:
         """Settings that are not finished, and their questions that are not asked."""
         own = [one for one in self.points if one.same_as is None]
@@ -218,7 +233,7 @@ class Asking:
     def _named(self, error: RagassayError, place: int) -> RagassayError:
         settings = self.declared.settings
         error.message = f"setting {place + 1} of {len(settings)} ({settings[place].label}): {error.message}"
-        return error
+        return error.at(file=str(self.declared.path)) if error.field.startswith("system") and not error.file else error
 
 
 def _journal(store: Store, declared: Declared, setting: Setting, sealed: Sealed) -> Any:

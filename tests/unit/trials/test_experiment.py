@@ -234,6 +234,25 @@ def test_a_wrong_value_is_named_before_anything_is_asked(
     assert not (project / ".ragassay" / "refs" / "run").exists()
 
 
+def test_a_secret_that_is_not_set_is_named_before_any_setting_is_asked(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NOT_SET_ANYWHERE", raising=False)
+    path = project / "grid.toml"
+    headers = '{ Authorization = { env = "NOT_SET_ANYWHERE" } }'
+    model = f'{{ kind = "chat", url = "http://127.0.0.1:9/x", model = "m", headers = {headers} }}'
+    path.write_text(
+        path.read_text("utf-8").partition('"system.fusion')[0]
+        + f'"system.generate" = [{{ kind = "extractive" }}, {model}]\n',
+        "utf-8",
+    )
+    assert exit_code_of(["experiment", str(path)]) == 2
+    said = capsys.readouterr().err
+    for words in ("grid.toml", "system.generate.headers", "setting 2 of 2", "NOT_SET_ANYWHERE", "hint:"):
+        assert words in said
+    assert not (project / ".ragassay" / "refs" / "run").exists()
+
+
 def test_dry_run_writes_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(project.rglob("*"))
     plan = run_json(capsys, "experiment", str(project / "grid.toml"), "--dry-run")

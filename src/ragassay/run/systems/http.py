@@ -124,6 +124,10 @@ class HttpSystem:
     def attach(self, conditions: Conditions) -> None:
         """Take the run's timeout and pace; secrets that are not set are a UsageError before anything is asked."""
         self._conditions = conditions
+        self.check_secrets()
+
+    def check_secrets(self) -> None:
+        """UsageError if a secret of the headers is not set; nothing is sent."""
         self._resolve_headers()
 
     def _resolve_headers(self) -> dict[str, str]:

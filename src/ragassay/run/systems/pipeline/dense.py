@@ -75,13 +75,20 @@ class VectorIndex(Openings):
     def attach(self, conditions: Any) -> None:
         """Take the clock of the run, and hand the conditions on to embedders that want them (endpoints do)."""
         self._clock = conditions.clock
+        self._tell_embedders("attach", conditions)
+
+    def check_secrets(self) -> None:
+        """UsageError if a secret that an embedder sends is not set."""
+        self._tell_embedders("check_secrets")
+
+    def _tell_embedders(self, method: str, *given: Any) -> None:
         for name, one in (("embedder", self.embedder), ("query_embedder", self.query_embedder)):
-            attach: Any = getattr(one, "attach", None)
-            if not callable(attach):
+            told: Any = getattr(one, method, None)
+            if not callable(told):
                 continue
             try:
                 with foreign(f"the embedder {one.identity[:200]}, as it was made ready,", name):
-                    attach(conditions)
+                    told(*given)
             except RagassayError as error:  # of an endpoint: about its headers
                 error.field = error.field.replace("system.", f"{name}.", 1)
                 raise

@@ -103,6 +103,10 @@ class EndpointEmbedder(TextEmbedder):
         """Take the run's timeout and pace; a secret that is not set is a UsageError before anything is sent."""
         self.endpoint.attach(conditions)
 
+    def check_secrets(self) -> None:
+        """UsageError if a secret of its headers is not set."""
+        self.endpoint.check_secrets()
+
     def close(self) -> None:
         """Close the connections."""
         _loop().result(self.endpoint.aclose)

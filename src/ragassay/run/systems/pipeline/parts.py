@@ -111,6 +111,10 @@ class VectorRetriever:
         hits = self.index.search_vector(got.vectors[0], top_k=top_k, principal=principal, as_of=as_of, where=where)
         return Found(hits, got.calls, got.hits, timed=not got.hits)
 
+    def check_secrets(self) -> None:
+        """UsageError if a secret that an embedder or a database needs is not set."""
+        self.index.check_secrets()
+
     def close(self) -> None:
         """Close what the index holds open."""
         self.index.close()
@@ -210,14 +214,14 @@ def _within(error: RagassayError, field: str) -> RagassayError:
     return error
 
 
-def attach_all(parts: Iterable[tuple[str, Any]], conditions: Conditions) -> None:
-    """Hand the conditions of a run to the parts that want them; an error of a part is about its key in [system]."""
+def tell_all(parts: Iterable[tuple[str, Any]], method: str, *given: Any) -> None:
+    """Call a method of the parts that have it; an error of a part is about its key in [system]."""
     for place, one in parts:
-        attach = getattr(one, "attach", None)
-        if not callable(attach):
+        told = getattr(one, method, None)
+        if not callable(told):
             continue
         try:
-            attach(conditions)
+            told(*given)
         except RagassayError as error:
             if error.field:
                 inner = error.field.removeprefix("system.").removeprefix(f"{place}.")

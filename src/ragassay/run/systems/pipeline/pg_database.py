@@ -30,6 +30,10 @@ class Database:
         self._idle: list[Connection] = []
         self._lock = threading.Lock()
 
+    def check_secret(self) -> None:
+        """UsageError if the variable with the connection string is not set."""
+        self._secret.resolve("postgres.connection")
+
     def work(self, work: Callable[[Connection], Any]) -> Any:
         """Work on a connection; once more on a new one if it turns out to be broken.
 

@@ -88,6 +88,11 @@ class PostgresIndex(VectorIndex):
         self._database = Database(connection)
         self._counts: dict[Any, tuple[int, int, int]] = {}
 
+    def check_secrets(self) -> None:
+        """UsageError if the connection, or a secret that an embedder sends, is not set."""
+        super().check_secrets()
+        self._database.check_secret()
+
     @cached_property
     def stored(self) -> str:
         """The name of what is stored: index, access, method, layout."""

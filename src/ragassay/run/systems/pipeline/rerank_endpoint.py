@@ -77,6 +77,10 @@ class EndpointReranker:
         """Take the run's timeout and pace; a secret that is not set is a UsageError before anything is sent."""
         self.endpoint.attach(conditions)
 
+    def check_secrets(self) -> None:
+        """UsageError if a secret of its headers is not set."""
+        self.endpoint.check_secrets()
+
     async def rescore(self, query: str, texts: Sequence[str]) -> tuple[Rescored, Reply]:
         """The scores with the reply that brought them; CallFailedError if it brought none."""
         if not texts:

@@ -24,9 +24,9 @@ from ragassay.run.systems.pipeline.parts import (
     LaterCache,
     LexicalRetriever,
     Retriever,
-    attach_all,
     make_reranker,
     make_retriever,
+    tell_all,
 )
 from ragassay.run.systems.pipeline.rerank import Reranker
 from ragassay.run.systems.pipeline.settings import PipelineSettings, pipeline_settings
@@ -129,13 +129,20 @@ class PipelineSystem:
     def attach(self, conditions: Conditions) -> None:
         """Take the clock of the run, hand the conditions on, and build what is built once."""
         self.clock = conditions.clock
-        places = [f"retrievers[{number}]" for number in range(len(self.retrievers))]
-        asked = zip(("rewrite", "agentic", "generate"), (self.rewriter, self.follower, self.model), strict=True)
-        models = [(place, one.endpoint) for place, one in asked if one is not None]
-        retrievers = zip(places, self.retrievers, strict=True)
-        attach_all((*retrievers, ("rerank", self.reranker), *models), conditions)
+        tell_all(self._places(), "attach", conditions)
         _ = self.index.plain_texts, self.index.idf("")
         self._circumstances = circumstances_of(self)
+
+    def check_secrets(self) -> None:
+        """UsageError, about its key, if a secret that a part needs is not set; nothing is sent."""
+        tell_all(self._places(), "check_secrets")
+
+    def _places(self) -> list[tuple[str, Any]]:
+        """The parts that may reach something, each with its key in [system]."""
+        found = [(f"retrievers[{number}]", one) for number, one in enumerate(self.retrievers)]
+        models = {"rewrite": self.rewriter, "agentic": self.follower, "generate": self.model}
+        asked = [(place, one.endpoint) for place, one in models.items() if one is not None]
+        return [*found, ("rerank", self.reranker), *asked]
 
     def circumstances(self) -> Circumstances:
         """The indexes that were searched, and what the models do not read; counted when the run began."""
