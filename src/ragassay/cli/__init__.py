@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "run": "Ask the system under test every question and keep everything that it did.",
     "experiment": "Try a declared grid of settings on questions for development; the release split is refused.",
     "judge": "Put the answers of a run to judges, and measure judges against people.",
+    "probe": "Prove that no tenant sees another's documents: plant, ask, judge, take away again.",
     "score": "Score a run: every question, every step, every class on its own.",
     "gate": "Decide by the sealed policy: pass, fail, review, or cannot tell yet.",
     "report": "Write the scorecard as HTML, JSON and Markdown.",
@@ -60,6 +61,13 @@ GROUPS: dict[str, dict[str, str]] = {
         "sample": "Draw items for people, by stratum and at random, into a file that they fill in.",
         "import": "Read a file that a person filled in; newer verdicts supersede, none is overwritten.",
         "calibrate": "Hold a judge against people: agreement by class, biases, cost, a threshold.",
+    },
+    "probe": {
+        "plan": "Freeze the suite and say what it would plant and ask. Asks nothing.",
+        "run": "Plant the suite, ask every probe, take away what was planted, judge what came back.",
+        "report": "Show the newest assessment: rates with bounds, every leak with channel and path.",
+        "planted": "List what the suite plants, and what may still stand in the system.",
+        "remove": "Take away every planted document that may still stand in the system.",
     },
     "runs": {
         "list": "Every run: when, what, under which tags, and how many questions failed. The default.",

@@ -18,6 +18,7 @@ from ragassay.records.text import instant
 from ragassay.records.toml_file import line_of, read_toml, without_dates
 
 if TYPE_CHECKING:
+    from ragassay.probe.settings import ProbeSettings
     from ragassay.redact import Redaction
     from ragassay.run.ceiling import Ceiling
     from ragassay.run.judges.settings import JudgeSettings
@@ -189,6 +190,8 @@ class Settings(Record, frozen=True, kw_only=True):
     """[judges.NAME]: `kind` says which; docs/judges.md has the other keys."""
     policy: dict[str, Any] = {}
     """What a gate demands, sealed before the run: the keys of docs/gate.md, or `file`, which names a file of them."""
+    probe: dict[str, Any] = {}
+    """Cross-tenant probes: who asks, where, with which credentials; docs/probe.md has the keys."""
 
 
 def read_settings(path: Path) -> Settings:
@@ -258,6 +261,8 @@ def _check(settings: Settings) -> None:
     check_scoring(settings.scoring.normalisation, settings.scoring.abstention_rules)
     redaction_of(settings)
     ceiling_of(settings)
+    if settings.probe:
+        probe_of(settings)
     judges = judges_of(settings)
     known = judges if settings.scoring.judges is None else settings.scoring.judges
     for name in settings.scoring.judge_thresholds:
@@ -303,6 +308,25 @@ def judges_of(settings: Settings) -> dict[str, JudgeSettings]:
     from ragassay.run.judges.settings import judge_settings
 
     return {name: judge_settings(name, table) for name, table in settings.judges.items()}
+
+
+def probe_of(settings: Settings, path: Path | None = None) -> ProbeSettings:
+    """What [probe] declares, checked; UsageError with the field, also where there is no such section."""
+    from ragassay.probe.settings import ProbeSettings, check
+    from ragassay.store.refs import check_name
+
+    hint = "docs/probe.md shows one"
+    if not settings.probe:
+        raise UsageError("there is no [probe]", file=str(path or ""), field="probe", hint=hint)
+    try:
+        made = parse_value(ProbeSettings, settings.probe)
+    except RagassayError as error:
+        told = ".".join(part for part in ("probe", error.field) if part)
+        raise UsageError(error.message, field=told, hint=hint) from None
+    check(made)
+    with _about("probe.name"):
+        check_name(f"assessment/{made.name}")
+    return made
 
 
 @contextmanager

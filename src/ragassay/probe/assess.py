@@ -110,7 +110,10 @@ def pairs_of(answered: Sequence[ProbeReply], by_id: dict[str, Probe], anchors: d
         key = (probe.group, f"{probe.principal}/{probe.wording}", one.repeat)
         arms[key].setdefault(probe.arm, _seen(last, anchors.get(probe.target, ""), probe.target))
         order.setdefault(key, one.probe_id)
-    keys = sorted((key for key in arms if len(arms[key]) == 2), key=lambda key: (key[2], order[key]))
+    # Side by side within a wording, so that both samples have as many of each.
+    keys = sorted(
+        (key for key in arms if len(arms[key]) == 2), key=lambda key: (key[1].rpartition("/")[2], key[2], order[key])
+    )
     return [(arms[key]["attacker"], arms[key]["nonexistent"]) for key in keys]
 
 

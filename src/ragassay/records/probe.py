@@ -39,7 +39,7 @@ class Standing(Record, frozen=True, kw_only=True):
     """What an assessment holds for; a change of any part makes it stale."""
 
     corpus: Digest
-    """Of the corpus record."""
+    """Of the corpus: ids, texts, tenants, permissions, metadata."""
     metadata: Digest
     """Of tenants, permissions and metadata of every document."""
     embedding: Name
