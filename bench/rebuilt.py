@@ -79,7 +79,7 @@ def make_export(folder: Path, questions: int) -> Path:
 
 def environment(python: str, numpy: str, folder: Path) -> Path:
     """A Python with this numpy and the packages of locks/core.lock, made once."""
-    made = folder / f"python-{Path(python).name}-numpy-{numpy}"
+    made = folder / f"python{python.replace(chr(47), chr(45))}-numpy-{numpy}"
     if not (made / "ready").exists():
         subprocess.run([python, "-m", "venv", "--clear", str(made)], check=True)
         names = [line.split()[0] for line in (ROOT / "locks/core.lock").read_text().splitlines() if "==" in line]

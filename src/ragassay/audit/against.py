@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 from ragassay.audit.remake import Again, Check, audit
 from ragassay.compare.changes import Sides, artefacts, losses, steps
+from ragassay.errors import LedgerError
 from ragassay.records.base import Digest
 from ragassay.records.comparison import Change, NewLoss, StepChange
+from ragassay.records.decision import Decision
 from ragassay.records.protocol import Run
 from ragassay.records.score import ScoreTable
+from ragassay.seal.evidence import made_of
 from ragassay.store import Store
 
 Tables = tuple[ScoreTable, ScoreTable]
@@ -51,10 +54,24 @@ def difference(store: Store, baseline: Digest, candidate: Digest, *, tables: Tab
     before, after = (store.get_record(Run, one) for one in (baseline, candidate))
     sides = Sides(store, before, after)
     tables = tables or scored(store, baseline, candidate)
-    changes = artefacts(store, before, after, scores=tables, sides=sides)
+    changes = artefacts(
+        store, before, after, scores=tables, sides=sides, policies=_policies(store, baseline, candidate)
+    )
     moved = steps(store, before, after, changes, sides=sides)
     lost = None if tables is None else tuple(losses(store, *tables, changes, sides=sides))
     return Difference((baseline, candidate), changes, moved, lost)
+
+
+def _policies(store: Store, *runs: Digest) -> tuple[Digest, Digest] | None:
+    """The policies by which two runs were last decided, if both were: one may have been given in a file."""
+    try:
+        decided = [made_of(store, one).decision for one in runs]
+    except LedgerError:  # which decision came last is not known
+        return None
+    if any(one is None for one in decided):
+        return None
+    before, after = (store.get_record(Decision, one).policy for one in decided if one is not None)
+    return before, after
 
 
 def scored(store: Store, baseline: Digest, candidate: Digest) -> Tables | None:

@@ -85,23 +85,25 @@ class Sides:
 
 
 def artefacts(
-    store: Store, baseline: Run, candidate: Run, *, scores: Tables | None = None, sides: Sides | None = None
-) -> tuple[Change, ...]:
+    store: Store, baseline: Run, candidate: Run, *, scores: Tables | None = None, sides: Sides | None = None,
+    policies: tuple[Digest, Digest] | None = None,
+) -> tuple[Change, ...]:  # fmt: skip
     """Everything of two runs that differs, each thing once: in documents, parsers, passages, questions, the system,
     the protocol, the scoring, the policy, and in what the systems reported of their versions.
 
     What follows from another difference is left out: an index id where passages or embedder moved, passages and
     places of labels where a text moved, a text where its parser moved, a reported model where another one was asked.
     Where a person moved both, only the cause that is known is named. `scores`: the tables of the two runs, whose
-    scoring counts in place of the sealed one and whose judges are compared as well. Order: as above.
+    scoring counts in place of the sealed one and whose judges are compared as well. `policies`: those by which the runs
+    were decided, in place of the sealed ones. Order: as above.
 
     Raises IntegrityError if a record of the store is not what its digest says.
     """
     known = sides or Sides(store, baseline, candidate)
-    return tuple(_all(store, known, scores))
+    return tuple(_all(store, known, scores, policies))
 
 
-def _all(store: Store, known: Sides, scores: Tables | None) -> Iterator[Change]:
+def _all(store: Store, known: Sides, scores: Tables | None, policies: tuple[Digest, Digest] | None) -> Iterator[Change]:
     ours, theirs = known.subjects
     yield from known.documents.changes
     yield from known.segmentation_changes
@@ -113,6 +115,10 @@ def _all(store: Store, known: Sides, scores: Tables | None) -> Iterator[Change]:
         if one != other:
             yield change(kind, field, text_of(one), text_of(other))
     yield from _measuring(store, known, scores)
+    sealed = (known.protocols[0].policy, known.protocols[1].policy)
+    before_policy, after_policy = policies or sealed
+    if before_policy != after_policy:
+        yield from policy_changes(*(store.get_record(Policy, one) for one in (before_policy, after_policy)))
     other_model = any(one.artefact == "generator" for one in of_system)
     for name, before, after in _versions(store, *known.runs):
         if not (other_model and name in _BY_THE_MODEL):
@@ -126,8 +132,6 @@ def _measuring(store: Store, known: Sides, scores: Tables | None) -> Iterator[Ch
         yield from scoring_changes(*(store.get_record(Scoring, one) for one in wanted))
     if scores is not None:
         yield from judge_changes(store, *scores)
-    if ours.policy != theirs.policy:
-        yield from policy_changes(*(store.get_record(Policy, one.policy) for one in (ours, theirs)))
 
 
 def _versions(store: Store, a: Run, b: Run) -> Iterator[tuple[str, str | None, str | None]]:
