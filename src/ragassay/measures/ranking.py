@@ -89,6 +89,11 @@ def one_list(
         Outcome(status='value', value=0.3333333333333333, numerator=1.0, denominator=3.0, reason='')
     """
     spelled = parse(measure) if isinstance(measure, str) else measure
+    return column(spelled, single(gains, judged, ideal, held)).outcome(0)
+
+
+def single(gains: ArrayLike, judged: ArrayLike, ideal: ArrayLike, held: ArrayLike | None = None) -> Lists:
+    """One ranked list as kernels read it, of what `one_list` takes; ValueError where shapes or types do not fit."""
     grade = whole(gains, "gains")
     known = np.asarray(judged, dtype=bool)
     labels = np.sort(whole(ideal, "ideal"))[::-1]
@@ -101,7 +106,7 @@ def one_list(
             raise ValueError(f"gains has shape {grade.shape}, held has shape {counts.shape}")
         known |= counts > 0
     rank = np.flatnonzero(known)
-    lists = Lists(
+    return Lists(
         queries=1,
         retrieved=np.array([len(grade)]),
         query=np.zeros(len(rank), np.int64),
@@ -111,7 +116,6 @@ def one_list(
         label_grade=labels,
         held=None if counts is None else counts[rank],
     )
-    return column(spelled, lists).outcome(0)
 
 
 def whole(values: ArrayLike, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:

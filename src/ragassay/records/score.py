@@ -47,6 +47,8 @@ class Observation(Record, frozen=True, kw_only=True):
     """What the denominator would be if no part of it were missing; absent: it is the denominator."""
     reason: str | None = None
     bounds: Bounds | None = None
+    unjudged: Bounds | None = None
+    """What the value could be if every unjudged item that the measure reads had a grade; absent: none is unjudged."""
     evidence_ref: Digest | None = None
     coarse: bool = False
     """A document-level label took part."""
@@ -110,6 +112,9 @@ class Estimate(Record, frozen=True, kw_only=True):
     denominator: float | None = None
     interval: Interval | None = None
     bounds: Bounds | None = None
+    unjudged: Bounds | None = None
+    """Of the mean over the scored questions, if every unjudged item that the measure reads had a grade, from 0 to the
+    rubric's greatest; absent: none is unjudged."""
     reasons: dict[str, int] = {}
     """How many questions had which reason for no value."""
     coarse: Count | None = None

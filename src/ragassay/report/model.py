@@ -274,6 +274,7 @@ class ScoreView(Sheet, frozen=True, kw_only=True):
     denominator: float | None
     reason: str | None
     bounds: Bounds | None
+    unjudged: Bounds | None
     coarse: bool
     inferred: bool
 

@@ -217,7 +217,8 @@ def _fate(one: FactFate) -> FateView:
 def _score(one: Observation) -> ScoreView:
     return ScoreView(
         measure=one.measure, step=one.step, target=one.target, status=one.status, value=one.value,
-        numerator=one.numerator, denominator=one.denominator, reason=one.reason, bounds=one.bounds, coarse=one.coarse,
+        numerator=one.numerator, denominator=one.denominator, reason=one.reason, bounds=one.bounds,
+        unjudged=one.unjudged, coarse=one.coarse,
         inferred=one.inferred,
     )  # fmt: skip
 

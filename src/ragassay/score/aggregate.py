@@ -81,6 +81,7 @@ class Base:
         denominator: float | None = None,
         interval: Interval | None = None,
         bounds: Bounds | None = None,
+        unjudged: Bounds | None = None,
     ) -> Estimate:
         """An estimate of this measure and population with all its counts; `number` None: undefined(reason)."""
         return Estimate(
@@ -100,6 +101,7 @@ class Base:
             denominator=denominator,
             interval=interval,
             bounds=bounds,
+            unjudged=unjudged,
             reasons=dict(sorted(self.reasons.items())),
             coarse=self.coarse or None,
             unit=self.told.unit,
@@ -119,7 +121,16 @@ class Base:
             denominator=float(len(values)),
             interval=interval_of(found),
             bounds=self._mean_bounds(mean),
+            unjudged=self._over_unjudged(),
         )
+
+    def _over_unjudged(self) -> Bounds | None:
+        """What the mean over the scored questions could be if their unjudged items had grades."""
+        if not any(one.over_unjudged for _, one in self.scored):
+            return None
+        ends = [one.over_unjudged or (one.value, one.value) for _, one in self.scored]
+        low, high = (math.fsum(part) / len(ends) for part in zip(*ends, strict=True))
+        return Bounds(low=low, high=high)
 
     def _mean_bounds(self, *mean: float) -> Bounds | None:
         """What the mean could be; with nothing scored it is not known at all, and these are all that there is."""

@@ -23,12 +23,15 @@ class Cases:
         self._places: dict[str, Place] = {}
         self.brief: list[Case] = []
         """In the order of the benchmark, without question, labels and notes."""
+        self.greatest = 0
+        """The greatest grade of their evidence."""
         digests, slices = [], dict[tuple[str, ...], tuple[str, ...]]()
         for number, line in enumerate(store.get_raw_lines(benchmark.blob), 1):
             case = read_record(Case, line, name=benchmark.blob, number=number)
             digests.append(digest_bytes(line))
             self._places[case.query_id] = pile.put(line)
             self.brief.append(_brief(case, slices.setdefault(case.slice, case.slice)))
+            self.greatest = max(self.greatest, *(one.grade for one in case.evidence or ()), 0)
         if len(digests) != benchmark.cases or digest_set(digests) != benchmark.cases_digest:
             raise IntegrityError(
                 "the stored cases are not those that the benchmark names",

@@ -21,7 +21,7 @@ from ragassay.score.judging import Judging
 from ragassay.score.labels import Labels
 from ragassay.score.paraphrases import found_evidence
 from ragassay.score.population import outside
-from ragassay.score.ranking import Ranked, by_document, by_evidence, by_passage, is_ranked, rank
+from ragassay.score.ranking import Ranked, by_document, by_evidence, by_passage, is_ranked, over_unjudged, rank
 from ragassay.score.rows import Holding, Rows, Scores, error, missing, undefined, value
 from ragassay.score.verdicts import Verdicts
 from ragassay.score.world import World
@@ -160,7 +160,8 @@ class _Question:
         ranked = cache[unit]
         outcome, bounds = rank(measure, ranked, self.labels)
         coarse = not isinstance(ranked, str) and ranked.coarse
-        self.rows.add(str(measure), outcome, step, bounds=bounds, coarse=coarse, inferred=inferred)
+        over = over_unjudged(measure, ranked, self.labels, outcome)
+        self.rows.add(str(measure), outcome, step, bounds=bounds, unjudged=over, coarse=coarse, inferred=inferred)
 
     def _found(self, measure: Measure, items: Sequence[Item], step: str, inferred: bool) -> None:
         outcome, places = found_evidence(measure, items, self.labels, self.reader)
@@ -242,7 +243,10 @@ class _Question:
         plain = Measure.of("recall", rel=int(measure.get("rel") or self.world.rel))
         ranked = by_evidence(self.world.distinct(items), self.labels, self.reader)
         outcome, bounds = rank(plain, ranked, self.labels)
-        self.rows.add(str(measure), outcome, CONTEXT, bounds=bounds, coarse=ranked.coarse, inferred=inferred)
+        over = over_unjudged(plain, ranked, self.labels, outcome)
+        self.rows.add(
+            str(measure), outcome, CONTEXT, bounds=bounds, unjudged=over, coarse=ranked.coarse, inferred=inferred
+        )
 
     def _question(self) -> None:
         """Measures of the whole question: answer text, refusal, and what is not computed."""

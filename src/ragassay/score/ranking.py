@@ -7,7 +7,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ragassay.measures import Measure, Outcome, one_list, own_measure
+from ragassay.measures.bounds import CERTAIN, bounds
+from ragassay.measures.bounds import Bounds as OneBounds
 from ragassay.measures.kernels import KERNELS
+from ragassay.measures.ranking import single
 from ragassay.records.score import Bounds
 from ragassay.records.trace import Item
 from ragassay.score.hold import Reader, Reading
@@ -142,11 +145,42 @@ def settled(outcome: Outcome, bounds: Bounds) -> tuple[Outcome, Bounds | None]:
     return missing("unknown_items", outcome.denominator), bounds
 
 
+def over_unjudged(measure: Measure, ranked: Ranked | str, labels: Labels, outcome: Outcome) -> Bounds | None:
+    """What a value could be if every unjudged item that the measure reads had a grade, the ideal order varied too.
+
+    None where there is no value, every document was judged, no such item is unjudged, the measure counts judgements,
+    or is of another package. Only items up to the cut-off are given grades; each holds one piece of evidence more.
+    """
+    if outcome.value is None or labels.world.complete or isinstance(ranked, str) or measure.name not in RANKED:
+        return None
+    cut = None if measure.get("list") == "condensed" else measure.cutoff
+    if measure.name in CERTAIN or all(ranked.judged[:cut]) or True in ranked.open[:cut]:
+        return None
+    held, greatest = _held(measure, ranked, cut), labels.world.greatest
+    found = _completed(measure, ranked.gains[:cut], ranked.judged[:cut], ranked.ideal, held, greatest)
+    return None if found.low is None or found.high is None else Bounds(low=found.low, high=found.high)
+
+
+@lru_cache(maxsize=1 << 16)
+def _completed(
+    measure: Measure,
+    gains: tuple[int, ...],
+    judged: tuple[bool, ...],
+    ideal: tuple[int, ...],
+    held: tuple[int, ...] | None,
+    greatest: int,
+) -> OneBounds:
+    return bounds(measure, single(gains, judged, ideal, held), 0, int(measure.get("max") or greatest))
+
+
 def _score(measure: Measure, ranked: Ranked) -> Outcome:
-    rel = measure.get("rel")
     cut = measure.cutoff if measure.get("list") != "condensed" else None
-    held = tuple(sum(grade >= int(rel) for grade in one) for one in ranked.new[:cut]) if rel is not None else None
-    return _kernel(measure, ranked.gains[:cut], ranked.judged[:cut], ranked.ideal, held)
+    return _kernel(measure, ranked.gains[:cut], ranked.judged[:cut], ranked.ideal, _held(measure, ranked, cut))
+
+
+def _held(measure: Measure, ranked: Ranked, cut: int | None) -> tuple[int, ...] | None:
+    rel = measure.get("rel")
+    return None if rel is None else tuple(sum(grade >= int(rel) for grade in one) for one in ranked.new[:cut])
 
 
 @lru_cache(maxsize=1 << 16)

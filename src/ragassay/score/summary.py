@@ -28,6 +28,8 @@ class Summary:
     high_part: float = 0.0
     bottom: float | None = None
     """Denominator under the two parts; None where that of an unknown repeat is not known."""
+    over_unjudged: tuple[float, float] | None = None
+    """Mean over the repeats with a value, each at its least and at its greatest if its unjudged items had grades."""
     unsure: bool = False
     """Some repeat is not known for certain."""
     unknown: Status | None = None
@@ -60,6 +62,11 @@ def summarise(rows: Sequence[Observation], least: float, greatest: float | None)
         made.numerator = _mean([row.numerator or 0.0 for row in scored])
         made.denominator = _mean([row.denominator or 0.0 for row in scored])
         made.coarse = any(row.coarse for row in scored)
+        if any(row.unjudged for row in scored):
+            ends = [
+                (row.unjudged.low, row.unjudged.high) if row.unjudged else (row.value or 0.0,) * 2 for row in scored
+            ]
+            made.over_unjudged = _mean([low for low, _ in ends]), _mean([high for _, high in ends])
     made.censored = tuple(row.bounds.low for row in rows if row.status == "error" and row.bounds and greatest is None)
     if greatest is not None:
         _bound([row for row in rows if row.status != "undefined"], made, least, greatest)

@@ -89,6 +89,7 @@ def _table(
     known = {name: calibrations[name] for name in sorted(verdicts) if name in calibrations}
     with Pile() as lines, Pile() as columns:
         cases = Cases(store, benchmark, lines)
+        world.greatest = max(world.greatest, cases.greatest)
         kept = Kept(lines, columns, cases, subject.repeats)
         for trace in _traces(store, run):
             kept.add(observe(_case(cases, trace), trace, world, scoring, verdicts))
@@ -124,6 +125,7 @@ def load_world(store: Store, run: Run, protocol: Protocol, subject: Subject, ben
         rel=benchmark.rel,
         complete=benchmark.completeness == "complete",
         as_of=subject.as_of,
+        greatest=max((int(grade) for grade in benchmark.rubric.grades if grade.isdecimal()), default=benchmark.rel),
     )
 
 

@@ -45,11 +45,14 @@ class World:
         rel: int = 2,
         complete: bool = False,
         as_of: Instant | None = None,
+        greatest: int = 1,
     ) -> None:
         """`passages` None: no segmentation is sealed. `rel`: the benchmark's least relevant grade. `complete`: every
-        document was judged for every question. `texts`: text by digest, of items that are not passages."""
+        document was judged for every question. `texts`: text by digest, of items that are not passages. `greatest`: the
+        greatest grade of the rubric."""
         self.rel = rel
         self.complete = complete
+        self.greatest = greatest
         self.as_of = as_of
         self.texts = texts or {}
         self._documents: list[Document | None] = []

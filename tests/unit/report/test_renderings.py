@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.unit.report import sample
 
 from ragassay import report
+from ragassay.records.score import Bounds
 from ragassay.records.trace import Answer, Item, Step
 from ragassay.report import page, words
 
@@ -279,3 +280,28 @@ def test_colours_reach_aa(number: int) -> None:
 def test_contrast_matches_published_pairs() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
+
+
+def test_what_unjudged_items_could_change_stands_beside_the_mean_and_the_score() -> None:
+    """Every mean and every score with a value gets ends that nothing else in the sample has."""
+    ends = Bounds(low=0.0123, high=0.9876)
+    whole = report.html(
+        report.build(
+            sample.material(
+                estimates=[
+                    msgspec.structs.replace(one, unjudged=ends) for one in sample.estimates() if one.value is not None
+                ],
+                observations=[
+                    msgspec.structs.replace(one, unjudged=ends)
+                    for one in sample.observations()
+                    if one.value is not None
+                ],
+            )
+        )
+    )
+    shown = re.sub(r"\s+", " ", whole)
+    assert shown.count("if the unjudged items had grades") > 3
+    assert re.search(
+        r"1\.\d+ ?% to 98\.\d+ ?% if the unjudged items had grades|0\.012\d* to 0\.98\d* if the unj", shown
+    )
+    assert "if the unjudged items had grades" not in report.html(report.build(sample.material()))
