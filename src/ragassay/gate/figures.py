@@ -77,8 +77,8 @@ def _unreadable(store: Store, evidence: Evidence, rule: Rule, measure: Measure) 
     if rule.zero:
         told = f"{measure} is one figure of many decisions: give it at_least, at_most or margin"
         return NoColumn("figure_of_a_set", told)
-    if (told := idle(rule, _UNIT)) is not None:
-        return NoColumn(REASON, f"nothing could break {told}")
+    if (unbroken := idle(rule, _UNIT)) is not None:
+        return NoColumn(REASON, f"nothing could break {unbroken}")
     part = Part(rule.class_, rule.slice, rule.risk)
     why = uncalibrated(store, evidence, measure, [one for one in evidence.cases if part.has(one)])
     if why is not None:
