@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.page import put_out
-from bench.people.figures import auc, best_f1, f1_at, kappa, paired, spearman
+from bench.people.figures import auc, best_f1, f1_at, paired, spearman
+from bench.people.llmjudge import llmjudge
 
 from ragassay.run.judges.contract import Item, Shown
 from ragassay.run.judges.lexical import CANNOT_SEE, THRESHOLD, LexicalEvaluator
@@ -256,38 +257,6 @@ def _correct(row: dict[str, Any], model: str) -> float:
     return CHECKED.judge([asked])[0].score or 0.0
 
 
-def llmjudge() -> Iterator[str]:
-    """LLMJudge: 33 judges against one human grade a pair."""
-    folder = DATA / "llmjudge"
-    truth = _grades(folder / "qrels" / "llmjudge_test_qrel_idx.txt")
-    judges = {path.stem: _grades(path) for path in sorted((folder / "scores").glob("*.txt"))}
-    rows = []
-    for name, grades in judges.items():
-        both = [(min(grades[key], 3), truth[key]) for key in truth if key in grades]
-        said, true = [a for a, _ in both], [b for _, b in both]
-        odd = sum(not 0 <= one <= 3 for one in grades.values())
-        binary = kappa([one >= 2 for one in said], [one >= 2 for one in true])
-        rows.append((binary, kappa(said, true), name, len(both), odd))
-    yield "## LLMJudge, 33 judges"
-    yield ""
-    yield "Cohen's kappa with the one human grade; a grade above 3 counts as 3. Some judges are near copies of others."
-    yield ""
-    yield "| judge | pairs | kappa, 4 grades | kappa, >= 2 | grades out of range |"
-    yield "|---|---|---|---|---|"
-    for binary, four, name, pairs, odd in sorted(rows, reverse=True):
-        yield f"| {name} | {pairs} | {four:.3f} | {binary:.3f} | {odd} |"
-    panel = ["h2oloo-fewself", "willia-umbrela1", "Olz-gpt4o", "TREMA-4prompts", "RMITIR-GPT4o"]
-    votes = {key: sum(judges[one].get(key, 0) >= 2 for one in panel) >= 3 for key in truth}
-    found = kappa([votes[key] for key in truth], [truth[key] >= 2 for key in truth])
-    yield f"| majority of {', '.join(panel)} | {len(truth)} | | {found:.3f} | |"
-    yield ""
-
-
-def _grades(path: Path) -> dict[tuple[str, str], int]:
-    rows = (one.split() for one in path.read_text("utf-8").splitlines() if one.strip())
-    return {(one[0], one[2]): int(float(one[3])) for one in rows}
-
-
 def main() -> int:
     """The tables, printed and written."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -302,7 +271,7 @@ def main() -> int:
             embedder = made("minilm")
         except Exception as error:
             print(f"without the semantic judge: {error}", file=sys.stderr)
-        lines += [*wice(embedder), *mtrag(), *ragchecker(), *llmjudge()]
+        lines += [*wice(embedder), *mtrag(), *ragchecker(), *llmjudge(DATA / "llmjudge")]
     else:
         print(f"no data sets in {DATA}: PEOPLE_DATA names their folder", file=sys.stderr)
     put_out(lines, given.out)
