@@ -23,7 +23,6 @@ HOLES = {
     "base64": ("answer", None),
     "count": ("count", None),
     "status": ("status", None),
-    "latency": ("latency", None),
 }
 
 

@@ -160,8 +160,7 @@ def forged(token: str, variant: str, own: str, other: str) -> str:
     """A wrong credential made of a good one without any key; NotAvailableError where that cannot be done.
 
     alg_none: the claims name the other tenant; tampered: they last longer; malformed: no signature; kid_path,
-    unknown_kid,
-    unknown_critical: the head says so; wrong_signature: the signature is another.
+    unknown_kid, unknown_critical: the head says so; wrong_signature: the signature is another.
     """
     parts = token.split(".")
     if variant == "malformed":
