@@ -118,7 +118,6 @@ class Service:
         remembered = self.memory.get(held, []) if talk else []
         if talk and kept:
             self.memory[held] = [kept[0][1]["text"]]
-        best = kept[0][0] if kept else 0.0
         text = " ".join([one["text"] for score, one in kept[:1] if score >= 1] + remembered) or NOTHING
         if self.hole == "latency":
             named = set(re.findall(r"\b\w{12}\b", query))
