@@ -26,6 +26,7 @@ from ragassay.records.canonical import (
     snake,
 )
 from ragassay.records.case import Case
+from ragassay.records.probe import Call
 from ragassay.records.protocol import Run
 from ragassay.records.schema import RECORDS, schema_of
 from ragassay.records.text import clean, instant, is_instant, shown
@@ -144,6 +145,9 @@ def tie(kind: str, fields: dict[str, Any], draw: st.DrawFn) -> None:
         content = fields["content"]
         same = {"query_id": content.query_id, "repeat": content.repeat}
         fields["measurements"] = msgspec.structs.replace(fields["measurements"], **same)
+    if kind == "Probe":
+        last = Call(endpoint="ask", principal=fields["principal"], credential="valid")
+        fields["calls"] = (*fields.get("calls", ()), last)
     if kind in {"Case", "CaseLine"}:
         tie_case(fields)
 

@@ -26,6 +26,7 @@ from ragassay.records.judgement import (
     SampledItem,
 )
 from ragassay.records.ledger import Supersession
+from ragassay.records.probe import Assessment, Finding, PlantedDocument, Probe, ProbeReply, ProbeSuite
 from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, Subject
 from ragassay.records.provenance import SourceFile
 from ragassay.records.score import ClaimFailure, Estimate, FactFate, Observation, ScoreTable, SurvivalRow
@@ -59,6 +60,7 @@ def _lines(kind: type[Record]) -> Target:
 
 BYTES = Target("bytes")
 FIELDS: dict[type[Record], dict[str, Target]] = {
+    Assessment: {"suite": _record(ProbeSuite), "replies": _lines(ProbeReply), "findings": _lines(Finding)},
     Benchmark: {"blob": _lines(Case)},
     Calibration: {"judge": _record(JudgeIdentity), "people": _lines(Judgement), "judged": _record(JudgementSet)},
     Case: {"raw": BYTES},
@@ -80,6 +82,7 @@ FIELDS: dict[type[Record], dict[str, Target]] = {
         "sample": _record(Sample),
     },
     Measurements: {"raw": BYTES},
+    ProbeSuite: {"documents": _lines(PlantedDocument), "probes": _lines(Probe)},
     Protocol: {"subject": _record(Subject), "scoring": _record(Scoring), "policy": _record(Policy)},
     Review: {"candidate": _record(ScoreTable), "baseline": _record(ScoreTable)},
     Sample: {"items": _lines(SampledItem)},

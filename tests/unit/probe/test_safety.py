@@ -17,7 +17,7 @@ from ragassay.probe.settings import check
 from ragassay.records.base import Digest
 from ragassay.records.probe import Call
 from ragassay.run.probing.executing import listed, run_suite
-from ragassay.run.probing.keeping import changed_since, freeze_suite, standing_of
+from ragassay.run.probing.keeping import changed_since, freeze_suite, is_judged, keep_assessment, standing_of
 from ragassay.run.probing.sending import Sender
 from ragassay.store import Store
 
@@ -115,6 +115,15 @@ def test_a_suite_that_was_stopped_goes_on_and_asks_nothing_twice(
         assert len(first.replies) == 100
         assert {one["state"] for one in listed(store, frozen.suite, frozen.digest)} == {"planted"}
         second = run_suite(store, frozen.suite, frozen.digest, sender)
+        asked = len(service.asked)
+        with pytest.raises(UsageError, match="asked already"):
+            run_suite(store, frozen.suite, frozen.digest, sender)
+        assert not is_judged(store, frozen)
+        again = run_suite(store, frozen.suite, frozen.digest, sender, judged=is_judged(store, frozen))
+        assert (again.replies, again.complete) == (second.replies, True)
+        keep_assessment(store, frozen, again, DOCUMENTS, left=0)
+        assert is_judged(store, frozen)
+        assert len(service.asked) == asked
         sender.close()
     assert second.complete
     assert second.resumed

@@ -115,8 +115,12 @@ def run_suite(
     clock: Clock = SYSTEM_CLOCK,
     progress: Callable[[int, int], None] | None = None,
     limit: int | None = None,
+    judged: bool = True,
 ) -> Ran:
     """Plant, ask every probe that the journal has not, remove. `keep` leaves what was planted; `limit` stops early.
+
+    A suite that was asked whole is not asked again. Where nobody judged it yet (`judged` is false: the process ended in
+    between) its replies are handed back.
 
     Raises SystemUnderTestError where planting is refused, CeilingError when no more requests may be sent; what was
     answered is kept, and `resume` goes on from there.
@@ -126,6 +130,8 @@ def run_suite(
     total = len(probes) * suite.repeats
     with _journal(store, suite, digest, total, resume=resume, clock=clock) as log:
         if log.state == "sealed":
+            if not judged:
+                return _ran(log, clock, complete=True, resumed=True)
             raise UsageError(
                 "this suite was asked already", field="probe", hint="ragassay probe run --no-resume asks it again"
             )
@@ -141,12 +147,16 @@ def run_suite(
         if not keep:
             remove(store, digest, documents, sender, clock)
         log.move("complete" if complete else "stopped", clock.now())
-        replies = [log.read(key).reply for key in log.entries]
+        found = _ran(log, clock, complete=complete, resumed=before > 0)
         if complete:
             log.move("sealed", clock.now())
-        requests = sum(len(one.calls) for one in replies)
-        started = Instant(log.header.started_at)
-        return Ran(replies, started, clock.now(), complete, requests, before > 0)
+        return found
+
+
+def _ran(log: ProbeLog, clock: Clock, *, complete: bool, resumed: bool) -> Ran:
+    replies = [log.read(key).reply for key in log.entries]
+    requests = sum(len(one.calls) for one in replies)
+    return Ran(replies, Instant(log.header.started_at), clock.now(), complete, requests, resumed)
 
 
 @contextmanager

@@ -104,6 +104,12 @@ def stored_assessment(store: Store, name: str) -> tuple[Assessment, Digest]:
     return store.get_record(Assessment, digest), digest
 
 
+def is_judged(store: Store, frozen: Frozen) -> bool:
+    """Whether the newest assessment of this name is of this suite."""
+    name = f"{ASSESSMENT}/{frozen.suite.name}"
+    return name in store.ref_names(name) and store.get_record(Assessment, store.ref(name)).suite == frozen.digest
+
+
 def replies_of(store: Store, assessment: Assessment) -> list[ProbeReply]:
     """What came back, redacted."""
     return list(store.get_lines(ProbeReply, assessment.replies))
