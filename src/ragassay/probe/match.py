@@ -21,6 +21,8 @@ FUZZY_FROM = 85.0
 """Of 100: so alike must a part of the text be to a token."""
 MOST_FUZZY = 20_000
 """Signs of the longest text that is searched for near misses."""
+MOST_REMEMBERED = 20_000
+"""Texts whose signs are kept: the replies of one suite hold the same ones over and over."""
 
 
 class Match(NamedTuple):
@@ -42,6 +44,22 @@ class _Known(NamedTuple):
     days: tuple[tuple[InventedFact, tuple[int, int, int]], ...]
 
 
+class _View(NamedTuple):
+    """What stands in one view of a text."""
+
+    name: str
+    signs: tuple[str, ...]
+    facts: tuple[tuple[DocumentId, tuple[tuple[InventedFact, str], ...]], ...]
+    """Documents with the facts of theirs that stand here, each as it was found; only those with bits enough."""
+
+
+class _Seen(NamedTuple):
+    """What stands in a text, whoever asked."""
+
+    views: tuple[_View, ...]
+    near: tuple[tuple[str, float], ...]
+
+
 class Matcher:
     """The canaries of a suite, ready to be looked for. Decoys belong in too: a match of one is a false alarm."""
 
@@ -56,6 +74,7 @@ class Matcher:
         words = sorted({word for one in self._known for _, word in one.words}, key=len, reverse=True)
         self._words = re.compile("|".join(map(re.escape, words))) if words else None
         self._fuzzy = fuzzy and has_rapidfuzz()
+        self._remembered: dict[str, _Seen] = {}
 
     @property
     def fuzzy(self) -> bool:
@@ -67,54 +86,82 @@ class Matcher:
 
         `but`: documents that may be there. `said`: what was asked; a token, id or fact in it proves nothing.
         """
+        seen = self._remembered.get(text)
+        if seen is None:
+            if len(self._remembered) >= MOST_REMEMBERED:
+                self._remembered.clear()
+            seen = self._remembered[text] = self._seen(text)
+        asked = folded(said) if seen.views or seen.near else ""
         found: dict[DocumentId, Match] = {}
-        asked = folded(said)
-        for view in views(text):
-            small = folded(view.text)
-            for match in (*self._exact(small, view.name, asked), *self._facts(view.text, small, view.name, asked)):
+        for view in seen.views:
+            for match in (*self._exact(view, asked), *self._facts(view, asked)):
                 if match.document_id not in but:
                     found.setdefault(match.document_id, match)
-        if self._fuzzy and len(text) <= MOST_FUZZY:
-            for match in self._near(folded(text), asked):
-                if match.document_id not in but:
-                    found.setdefault(match.document_id, match)
+        for match in self._near(seen, asked):
+            if match.document_id not in but:
+                found.setdefault(match.document_id, match)
         return list(found.values())
 
-    def _exact(self, small: str, view: str, asked: str) -> Iterator[Match]:
-        for match in self._pattern.finditer(small) if self._pattern else ():
-            sign = match.group()
+    def _seen(self, text: str) -> _Seen:
+        """All that does not hang on what was asked; views without a sign or facts enough are left out."""
+        kept = []
+        for view in views(text):
+            small, plain = folded(view.text), cleaned(view.text)
+            signs = tuple(match.group() for match in self._pattern.finditer(small)) if self._pattern else ()
+            facts = tuple(self._enough(small, plain))
+            if signs or facts:
+                kept.append(_View(view.name, signs, facts))
+        near = self._alike(folded(text)) if self._fuzzy and len(text) <= MOST_FUZZY else ()
+        return _Seen(tuple(kept), near)
+
+    def _exact(self, view: _View, asked: str) -> Iterator[Match]:
+        for sign in view.signs:
             if sign in asked:
                 continue
             token = self._tokens.get(sign)
             if token is not None:
-                yield Match(token.document.document_id, "exact", view, f"token {token.document.token}")
+                yield Match(token.document.document_id, "exact", view.name, f"token {token.document.token}")
             elif sign in self._ids:
                 own = self._ids[sign].document.document_id
-                yield Match(own, "id", view, f"id {own}")
+                yield Match(own, "id", view.name, f"id {own}")
 
-    def _facts(self, text: str, small: str, view: str, asked: str) -> Iterator[Match]:
+    def _enough(self, small: str, plain: str) -> Iterator[tuple[DocumentId, tuple[tuple[InventedFact, str], ...]]]:
         words = {match.group() for match in self._words.finditer(small)} if self._words else set()
-        plain = cleaned(text)
-        numbers = numbers_in(plain) if any(sign.isdigit() for sign in plain) or words else set()
+        numbers = numbers_in(plain) if words or any(sign.isdigit() for sign in plain) else set()
         days = dates_in(plain) if numbers else set()
         if not (words or numbers):
             return
         for one in self._known:
-            facts = [fact for fact, word in one.words if word in words and word not in asked]
-            facts += [fact for fact, digits in one.amounts if digits in numbers and digits not in asked]
-            facts += [fact for fact, day in one.days if day in days]
+            facts = [(fact, word) for fact, word in one.words if word in words]
+            facts += [(fact, digits) for fact, digits in one.amounts if digits in numbers]
+            facts += [(fact, "") for fact, day in one.days if day in days]
+            if sum(fact.bits for fact, _ in facts) >= self._needed:
+                yield one.document.document_id, tuple(facts)
+
+    def _facts(self, view: _View, asked: str) -> Iterator[Match]:
+        for document_id, given in view.facts:
+            facts = [fact for fact, sign in given if not sign or sign not in asked]
             if sum(fact.bits for fact in facts) >= self._needed:
                 told = ", ".join(f"{fact.kind} {fact.value}" for fact in facts)
-                yield Match(one.document.document_id, "fact", view, told)
+                yield Match(document_id, "fact", view.name, told)
 
-    def _near(self, small: str, asked: str) -> Iterator[Match]:
+    def _alike(self, small: str) -> tuple[tuple[str, float], ...]:
         from rapidfuzz import fuzz, process
 
         if len(small) < 12 or not self._tokens:
-            return
+            return ()
         scores = process.cdist([small], list(self._tokens), scorer=fuzz.partial_ratio, score_cutoff=FUZZY_FROM)[0]
-        for token, score in zip(self._tokens, scores, strict=True):
-            if score >= FUZZY_FROM and fuzz.partial_ratio(asked, token) < FUZZY_FROM:
+        return tuple(
+            (token, float(score)) for token, score in zip(self._tokens, scores, strict=True) if score >= FUZZY_FROM
+        )
+
+    def _near(self, seen: _Seen, asked: str) -> Iterator[Match]:
+        if not seen.near:
+            return
+        from rapidfuzz import fuzz
+
+        for token, score in seen.near:
+            if fuzz.partial_ratio(asked, token) < FUZZY_FROM:
                 one = self._tokens[token]
                 yield Match(one.document.document_id, "fuzzy", "", f"{score:.0f} of 100 of the token")
 
