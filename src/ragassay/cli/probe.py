@@ -98,7 +98,7 @@ def run(
         The assessment as JSON on standard output.
     """
     from ragassay.run.probing.executing import planting, run_suite
-    from ragassay.run.probing.keeping import is_judged, keep_assessment
+    from ragassay.run.probing.keeping import judged_run, keep_assessment
 
     ready = _ready(config, store)
     sender = _sender(ready)
@@ -111,7 +111,7 @@ def run(
     try:
         ran = run_suite(
             opened, ready.frozen.suite, ready.frozen.digest, sender, resume=resume, keep=keep,
-            progress=progress, judged=is_judged(opened, ready.frozen),
+            progress=progress, judged=judged_run(opened, ready.frozen),
         )  # fmt: skip
     finally:
         sender.close()

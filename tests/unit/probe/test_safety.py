@@ -17,7 +17,7 @@ from ragassay.probe.settings import check
 from ragassay.records.base import Digest
 from ragassay.records.probe import Call
 from ragassay.run.probing.executing import listed, run_suite
-from ragassay.run.probing.keeping import changed_since, freeze_suite, is_judged, keep_assessment, standing_of
+from ragassay.run.probing.keeping import changed_since, freeze_suite, judged_run, keep_assessment, standing_of
 from ragassay.run.probing.sending import Sender
 from ragassay.store import Store
 
@@ -116,13 +116,13 @@ def test_a_suite_that_was_stopped_goes_on_and_asks_nothing_twice(
         assert {one["state"] for one in listed(store, frozen.suite, frozen.digest)} == {"planted"}
         second = run_suite(store, frozen.suite, frozen.digest, sender)
         asked = len(service.asked)
-        with pytest.raises(UsageError, match="asked already"):
-            run_suite(store, frozen.suite, frozen.digest, sender)
-        assert not is_judged(store, frozen)
-        again = run_suite(store, frozen.suite, frozen.digest, sender, judged=is_judged(store, frozen))
+        keep_assessment(store, frozen, first, DOCUMENTS, left=0)
+        assert judged_run(store, frozen) is None, "an assessment of a part judges no whole run"
+        again = run_suite(store, frozen.suite, frozen.digest, sender, judged=judged_run(store, frozen))
         assert (again.replies, again.complete) == (second.replies, True)
         keep_assessment(store, frozen, again, DOCUMENTS, left=0)
-        assert is_judged(store, frozen)
+        with pytest.raises(UsageError, match="asked already"):
+            run_suite(store, frozen.suite, frozen.digest, sender, judged=judged_run(store, frozen))
         assert len(service.asked) == asked
         sender.close()
     assert second.complete

@@ -15,6 +15,7 @@ from ragassay.records.base import Digest, Instant
 from ragassay.records.canonical import digest_bytes, digest_of
 from ragassay.records.probe import CallReply, PlantedDocument, Probe, ProbeReply, ProbeSuite
 from ragassay.records.protocol import PaceEvent
+from ragassay.records.text import instant
 from ragassay.run.ceiling import Facts
 from ragassay.run.clock import SYSTEM_CLOCK, Clock
 from ragassay.run.log import Log, set_aside
@@ -115,12 +116,12 @@ def run_suite(
     clock: Clock = SYSTEM_CLOCK,
     progress: Callable[[int, int], None] | None = None,
     limit: int | None = None,
-    judged: bool = True,
+    judged: Instant | None = None,
 ) -> Ran:
     """Plant, ask every probe that the journal has not, remove. `keep` leaves what was planted; `limit` stops early.
 
-    A suite that was asked whole is not asked again. Where nobody judged it yet (`judged` is false: the process ended in
-    between) its replies are handed back.
+    A suite that was asked whole is not asked again. `judged` is when the run began that was judged last: where that is
+    not this one (the process ended in between), its replies are handed back.
 
     Raises SystemUnderTestError where planting is refused, CeilingError when no more requests may be sent; what was
     answered is kept, and `resume` goes on from there.
@@ -130,7 +131,7 @@ def run_suite(
     total = len(probes) * suite.repeats
     with _journal(store, suite, digest, total, resume=resume, clock=clock) as log:
         if log.state == "sealed":
-            if not judged:
+            if judged != instant(log.header.started_at):
                 return _ran(log, clock, complete=True, resumed=True)
             raise UsageError(
                 "this suite was asked already", field="probe", hint="ragassay probe run --no-resume asks it again"

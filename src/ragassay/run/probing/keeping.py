@@ -11,7 +11,7 @@ from ragassay.probe.assess import assess
 from ragassay.probe.canary import checked_key, key_id
 from ragassay.probe.plan import plan
 from ragassay.probe.settings import ProbeSettings, StandingSettings
-from ragassay.records.base import Digest
+from ragassay.records.base import Digest, Instant
 from ragassay.records.canonical import digest_bytes, digest_of
 from ragassay.records.document import Document
 from ragassay.records.probe import Assessment, Finding, PlantedDocument, Probe, ProbeReply, ProbeSuite, Standing
@@ -104,10 +104,13 @@ def stored_assessment(store: Store, name: str) -> tuple[Assessment, Digest]:
     return store.get_record(Assessment, digest), digest
 
 
-def is_judged(store: Store, frozen: Frozen) -> bool:
-    """Whether the newest assessment of this name is of this suite."""
+def judged_run(store: Store, frozen: Frozen) -> Instant | None:
+    """When the whole run began that the newest assessment judges; None if it judges another suite or a part."""
     name = f"{ASSESSMENT}/{frozen.suite.name}"
-    return name in store.ref_names(name) and store.get_record(Assessment, store.ref(name)).suite == frozen.digest
+    if name not in store.ref_names(name):
+        return None
+    known = store.get_record(Assessment, store.ref(name))
+    return known.started_at if known.complete and known.suite == frozen.digest else None
 
 
 def replies_of(store: Store, assessment: Assessment) -> list[ProbeReply]:
