@@ -81,8 +81,8 @@ def run(
     """Plant the suite, ask every probe, take away what was planted, and judge what came back.
 
     Only addresses in [probe] are asked, no faster and no more often than it says. A run that was stopped goes on where
-    it was. Exit codes: 0 no leak; 1 a leak or an attack that worked; 3 not complete, or nothing could be evaluated;
-    4 the system refused to be planted or does not answer.
+    it was. Exit codes: 0 no leak; 1 a leak or an attack that worked; 3 not complete, or nothing of a category could be
+    evaluated; 4 the system refused to be planted or does not answer.
 
     Parameters
     ----------
@@ -252,4 +252,6 @@ def _code(assessment: Assessment, stale: tuple[str, ...] = ()) -> ExitCode:
     every = assessment.rate("all", "all")
     if stale or not assessment.complete or every is None or every.bound is None:
         return ExitCode.INCONCLUSIVE
+    if any(one.of == "category" and one.attempted and one.bound is None for one in assessment.rates):
+        return ExitCode.INCONCLUSIVE  # of a whole category nothing could be evaluated
     return ExitCode.PASS

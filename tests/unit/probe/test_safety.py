@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 import zstandard
 from tests.unit.probe.service import OPERATOR, SECRET, Service, serving, token
 from tests.unit.probe.suites import DOCUMENTS, KEY, probed, settings_for
 
 from ragassay.cli import exit_code_of
+from ragassay.cli.probe import _code
 from ragassay.errors import CeilingError, UsageError
 from ragassay.probe.plan import plan
 from ragassay.probe.settings import check
@@ -145,6 +147,20 @@ def test_the_same_key_gives_the_same_suite_and_a_change_makes_it_stale(tmp_path:
     (tmp_path / "rls.sql").write_text("b")
     assert changed_since(before, standing_of(declared, corpus, DOCUMENTS, tmp_path)) == ("policy",)
     assert changed_since(before, standing_of(declared, corpus, DOCUMENTS[1:], tmp_path)) == ("metadata", "policy")
+
+
+def test_a_category_of_which_nothing_was_seen_passes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = Service()
+    with serving(service) as url:
+        made = probed(service, url, tmp_path, monkeypatch, documents=1, languages=()).assessment
+    assert _code(made) == 0
+    blind = tuple(
+        msgspec.structs.replace(one, error=one.attempted, clean=0, empty=0, leaked=0, not_evaluable=0, invalid=0,
+                                bound=None)
+        if (one.of, one.key) == ("category", "unauthorized") else one
+        for one in made.rates
+    )  # fmt: skip
+    assert _code(msgspec.structs.replace(made, rates=blind)) == 3
 
 
 TOML = """
