@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= demo-out
+WORKERS ?= 2
 
 .PHONY: install demo test check bench trials vectors docs mutants adapters models judge-demo croissant sigstore lock clean
 
@@ -53,7 +54,7 @@ demo: install  ## several hundred real questions to a sealed run and an HTML sco
 	$(BIN)/ragassay demo --out $(OUT)
 
 test: $(VENV)/.dev  ## the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 check: $(VENV)/.dev  ## format, lint, types, imports
 	$(BIN)/ruff format --check .
