@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# The locks are whole, so nothing is resolved anew: an old pip would take a newer release for name[extra].
 OUT ?= demo-out
 WORKERS ?= 2
 
@@ -14,18 +15,19 @@ $(VENV)/.core: locks/core.lock locks/build.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or newer is needed (found $$($(PYTHON) --version)); set PYTHON=/path/to/python3.11"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --require-hashes -r locks/core.lock -r locks/build.lock
+	$(PIP) install --no-deps --require-hashes -r locks/core.lock -r locks/build.lock
 	$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.core locks/dev.lock
-	$(PIP) install --require-hashes -r locks/dev.lock
+	$(PIP) install --no-deps --require-hashes -r locks/dev.lock
 	@touch $@
 
 adapters: $(VENV)/.adapters  ## the libraries that have an adapter, so that their tests run too
 
 $(VENV)/.adapters: $(VENV)/.dev locks/adapters.lock
-	$(PIP) install --require-hashes -r locks/adapters.lock
+	$(PIP) install --no-deps --require-hashes -r locks/adapters.lock
+	$(PIP) check
 	@touch $@
 
 models: $(VENV)/.models  ## a small language model for this machine (tools/model_server.py): 130 MB
@@ -41,7 +43,7 @@ croissant: $(VENV)-croissant/.made  ## the validator of Croissant files, in an e
 
 $(VENV)-croissant/.made: locks/croissant.lock
 	$(PYTHON) -m venv --clear $(VENV)-croissant
-	$(VENV)-croissant/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r locks/croissant.lock
+	$(VENV)-croissant/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r locks/croissant.lock
 	@touch $@
 
 sigstore: tools/sigstore/node_modules  ## the npm Sigstore verifier, so that its test runs too (node 20.17 or newer)

@@ -18,7 +18,6 @@ def compile_lock(target: str, *arguments: str) -> None:
     """One lock file, resolved for the oldest Python that the project supports."""
     uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
     plain = ["--python-version", "3.11", "--generate-hashes", "--no-emit-index-url", "--no-header", "--no-annotate"]
-    plain += ["--no-strip-extras"]  # pip picks another version for name[extra] where the lock names only name
     command = [uv, "pip", "compile", *plain, "--quiet", "--output-file", str(ROOT / "locks" / target), *arguments]
     subprocess.run(command, check=True, cwd=ROOT)
 
