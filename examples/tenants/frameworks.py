@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
+import socket
 import sys
 import tempfile
 import threading
@@ -235,6 +236,7 @@ def main() -> int:
         service = Service(store, Issuer(Path(folder)), operator, given.hole)
         server = uvicorn.Server(uvicorn.Config(service.app(), host="127.0.0.1", port=given.port, log_level="warning"))
         bound = server.config.bind_socket()
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # uvicorn leaves it out on a bound socket: 40 ms
         bound.listen()
         shown = "" if os.environ.get("TENANTS_OPERATOR") else f", operator key {operator}"
         print(f"ready on http://127.0.0.1:{bound.getsockname()[1]}{shown}", flush=True)

@@ -13,6 +13,7 @@ import argparse
 import logging
 import os
 import secrets
+import socket
 import sys
 import tempfile
 from pathlib import Path
@@ -63,6 +64,7 @@ def serve(uri: str, folder: Path, operator: str, holes: list[str], port: int) ->
         service = Service(database, Issuer(folder), operator, holes)
         server = uvicorn.Server(uvicorn.Config(service.app(), host="127.0.0.1", port=port, log_level="warning"))
         bound = server.config.bind_socket()
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # uvicorn leaves it out on a bound socket: 40 ms
         bound.listen()  # so that whoever asks before the server runs waits, and is not refused
         shown = "" if os.environ.get("TENANTS_OPERATOR") else f", operator key {operator}"
         print(f"ready on http://127.0.0.1:{bound.getsockname()[1]}{shown}", flush=True)
