@@ -16,6 +16,7 @@ from trials import mutations, store_kills
 from trials.bad_day import run_bad_day
 from trials.disks import run_disks
 from trials.injections import run_injections
+from trials.judge_kills import run_judge_kills
 from trials.kills import run_kills
 from trials.lives import TrialError
 from trials.planted_secrets import run_secrets
@@ -86,9 +87,15 @@ def _injections(_: Namespace) -> Figures:
     return run_injections()
 
 
+def _judge_kills(given: Namespace) -> Figures:
+    """judging jobs killed at random, then finished: no finished item is paid for twice"""
+    return run_judge_kills(kills=max(1, given.kills // 10), items=60, seed=given.seed)
+
+
 TRIALS: dict[str, Callable[[Namespace], Figures]] = {
     "kills": _kills, "disks": _disks, "bad_day": _bad_day, "store": _store, "tampers": _tampers,
     "mutations": _mutations, "secrets": _secrets, "real_texts": _real_texts, "injections": _injections,
+    "judge_kills": _judge_kills,
 }  # fmt: skip
 SHORT = ("kills", "disks")
 
@@ -113,7 +120,7 @@ def main() -> int:
         parser.error(f"no trial {unknown[0]!r}; there are: {', '.join(TRIALS)}")
     if given.list:
         for name, run in TRIALS.items():
-            print(f"{name:<10}  {run.__doc__}")
+            print(f"{name:<11}  {run.__doc__}")
         print(f"formats of mutations: {', '.join(mutations.load_tables())}")
         return 0
     if given.short:
