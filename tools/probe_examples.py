@@ -65,8 +65,8 @@ def _asked() -> dict[str, Record]:
     )  # fmt: skip
     finding = Finding(
         severity="leak", channel="answer", by="fact", owasp=("LLM02:2025", "LLM02:2026"), told="amount 4718392",
-        probe_id="p-000001", repeat=1, category="unauthorized", wording="translation", step="generate",
-        path="answer.text", view="base64", document_id=TARGET, owner="north", principal="bea",
+        probe_id="p-000001", repeat=1, category="unauthorized", wording="translation", credential="expired",
+        step="generate", path="answer.text", view="base64", document_id=TARGET, owner="north", principal="bea",
     )  # fmt: skip
     return {"probe": probe, "probereply": reply, "finding": finding}
 

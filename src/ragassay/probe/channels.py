@@ -155,12 +155,13 @@ class _Walk:
         if channel in _ITEM_LISTS:
             self.lists = True
             self.shown += [self.document(one, channel, step, path) for one in value if isinstance(one, str | dict)]
+        steps = path == "steps" or path.endswith(".steps")  # a batch has them in each of its replies
         for one in value:
             name = step
-            if path == "steps" and isinstance(one, dict):
+            if steps and isinstance(one, dict):
                 name = str(one.get("name") or one.get("kind") or "step")
                 self._step(one, name)
-            self.value(one, channel, name, f"steps.{name}" if path == "steps" else path, depth + 1)
+            self.value(one, channel, name, f"{path}.{name}" if steps else path, depth + 1)
 
     def _step(self, step: Mapping[str, Any], name: str) -> None:
         if step.get("kind") in ("lexical", "vector", "fetch"):

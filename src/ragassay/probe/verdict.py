@@ -130,6 +130,7 @@ class Judge:
             repeat=repeat,
             category=probe.category,
             wording=probe.wording,
+            credential=None if probe.calls[-1].credential == "valid" else probe.calls[-1].credential,
             step=step,
             path=path[:400] or None,
             view=(match.view or None) if match is not None else None,

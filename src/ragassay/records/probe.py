@@ -191,6 +191,8 @@ class Finding(Record, frozen=True, kw_only=True):
     repeat: Count | None = None
     category: Category | None = None
     wording: Wording | None = None
+    credential: Name | None = None
+    """The variant with which it was asked; absent: a valid one."""
     step: Name | None = None
     path: str | None = None
     view: str | None = None
