@@ -56,6 +56,11 @@ def test_why_it_is_outside(
     assert (found.inside, found.reason) == (False, reason)
 
 
+def test_no_values_as_a_whole() -> None:
+    assert in_region([]) == (False, "no_range", 0.0, 0.0, 0.0, math.inf)
+    assert in_region([], [], BOTH) == (False, "few_clusters", 0.0, 0.0, 0.0, math.inf)
+
+
 def test_a_rare_loss_that_was_not_drawn_is_warned_of() -> None:
     """30 questions of which one in twenty loses all: where none was drawn, the spread tells nothing of it."""
     rng = np.random.default_rng(2)
