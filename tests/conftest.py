@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 # Machines are shared: how long one example takes says nothing about the code, nor how long it took to draw (a process
 # that is stopped for half a minute would fail with "input generation is slow"). At a desk every run draws new
@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, settings
 TIMELESS = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("desk", TIMELESS)
 settings.register_profile("ci", TIMELESS, derandomize=True)
-# For mutants, which are many, the same few ones.
-settings.register_profile("mutants", TIMELESS, derandomize=True, max_examples=25, database=None)
+# For mutants, which are many, the same few ones, and nothing is made smaller once it failed.
+QUICK = settings(TIMELESS, max_examples=25, database=None, phases=[Phase.explicit, Phase.generate])
+settings.register_profile("mutants", QUICK, derandomize=True)
 settings.load_profile("mutants" if os.environ.get("RAGASSAY_MUTANTS") else "ci" if os.environ.get("CI") else "desk")
 
 ROOT = Path(__file__).resolve().parent.parent

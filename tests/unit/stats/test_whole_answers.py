@@ -7,6 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 from ragassay.stats.agreement import ac1, kappa
 from ragassay.stats.corrected import Sampled, ppi, stratified
@@ -57,6 +58,29 @@ def test_stratified_as_a_whole() -> None:
     assert stratified(50, 30, Sampled(10, 2, 3, 8)) != stratified(50, 30, Sampled(10, 2, 3, 8), seed=1)
 
 
+@pytest.mark.parametrize("draws", [40, 41])
+def test_the_ends_of_stratified_are_draws(draws: int) -> None:
+    """Of 40 or 41 sorted draws those at 1/8 and 7/8, outwards; three streams of words, one after the other."""
+    words = np.random.PCG64(7).random_raw(3 * draws).reshape(3, draws)
+    share, right, missed = (
+        beta(good + 0.5, bad + 0.5).ppf(((row >> np.uint64(11)) + 0.5) / 2.0**53)
+        for row, (good, bad) in zip(words, [(50, 30), (10, 2), (3, 8)], strict=True)
+    )
+    made = sorted(share * right + (1 - share) * missed)
+    found = stratified(50, 30, Sampled(10, 2, 3, 8), level=0.75, seed=7, draws=draws)
+    assert (found.low, found.high) == pytest.approx((made[4 if draws == 40 else 5], made[35]), abs=1e-12)
+    q, ppv, missing = 50.5 / 81, 10.5 / 13, 3.5 / 12
+    assert found.estimate == pytest.approx(q * ppv + (1 - q) * missing, abs=1e-12)
+
+
+def test_ppi_needs_an_item_that_people_have_not_seen() -> None:
+    sample = Sampled(100, 20, 30, 50)
+    assert ppi(120, 80, sample) is None
+    found = ppi(121, 80, sample)
+    assert found is not None
+    assert found.n == 200
+
+
 def test_newcombe_as_a_whole() -> None:
     assert newcombe(0, 0, 0, 0, 0.9) == Interval(None, None, None, 0.9, 0, 0, "newcombe", "no_pairs")
     assert newcombe(20, 6, 2, 8, 0.9)[3:] == (0.9, 36, 36, "newcombe", "")
@@ -77,3 +101,10 @@ def test_the_level_of_agreement_reaches_its_interval() -> None:
     wide, narrow = (kappa(pairs, range(len(pairs)), level=level).interval for level in (0.99, 0.6))
     assert (wide.level, narrow.level) == (0.99, 0.6)
     assert wide.high - wide.low > narrow.high - narrow.low
+
+
+def test_the_seed_of_agreement_reaches_its_interval() -> None:
+    pairs = [("a", "a"), ("a", "b"), ("b", "b"), ("b", "a"), ("a", "a"), ("b", "b")] * 4
+    first, again, other = (kappa(pairs, range(len(pairs)), seed=seed).interval for seed in (0, 0, 5))
+    assert first == again == kappa(pairs, range(len(pairs))).interval
+    assert first != other
