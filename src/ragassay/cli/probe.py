@@ -138,7 +138,8 @@ def report(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: b
     json
         The assessment with its findings as JSON on standard output.
     """
-    from ragassay.run.probing.keeping import changed_since, standing_of, stored_assessment
+    from ragassay.probe.standing import changed_since, standing_of
+    from ragassay.run.probing.keeping import stored_assessment
 
     workspace = open_workspace(config, store)
     settings = probe_of(workspace.settings, config)
@@ -209,7 +210,8 @@ def remove(*, config: Path = Path(FILE_NAME), store: Path | None = None) -> None
 
 
 def _ready(config: Path, store: Path | None) -> _Ready:
-    from ragassay.run.probing.keeping import freeze_suite, standing_of
+    from ragassay.probe.standing import standing_of
+    from ragassay.run.probing.keeping import freeze_suite
 
     workspace = open_workspace(config, store)
     settings = probe_of(workspace.settings, config)

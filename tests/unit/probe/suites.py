@@ -9,11 +9,12 @@ import pytest
 from tests.unit.probe.service import OPERATOR, PEOPLE, Service
 
 from ragassay.probe.settings import CredentialSource, PrincipalSettings, ProbeSettings, StandingSettings
+from ragassay.probe.standing import standing_of
 from ragassay.records.base import Digest
 from ragassay.records.document import Document
 from ragassay.records.probe import Assessment, Finding, ProbeReply
 from ragassay.run.probing.executing import run_suite
-from ragassay.run.probing.keeping import freeze_suite, keep_assessment, standing_of
+from ragassay.run.probing.keeping import freeze_suite, keep_assessment
 from ragassay.run.probing.sending import Sender
 from ragassay.store import Store
 

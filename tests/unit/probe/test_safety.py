@@ -16,10 +16,11 @@ from ragassay.cli.probe import _code
 from ragassay.errors import CeilingError, UsageError
 from ragassay.probe.plan import plan
 from ragassay.probe.settings import check
+from ragassay.probe.standing import changed_since, standing_of
 from ragassay.records.base import Digest
 from ragassay.records.probe import Call
 from ragassay.run.probing.executing import listed, run_suite
-from ragassay.run.probing.keeping import changed_since, freeze_suite, judged_run, keep_assessment, standing_of
+from ragassay.run.probing.keeping import freeze_suite, judged_run, keep_assessment
 from ragassay.run.probing.sending import Sender
 from ragassay.store import Store
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
-from ragassay.errors import UsageError
-from ragassay.probe.assess import assess
+from ragassay.probe.again import Asked, judged
 from ragassay.probe.canary import checked_key, key_id
 from ragassay.probe.plan import plan
-from ragassay.probe.settings import ProbeSettings, StandingSettings
+from ragassay.probe.settings import ProbeSettings
 from ragassay.records.base import Digest, Instant
-from ragassay.records.canonical import digest_bytes, digest_of
 from ragassay.records.document import Document
-from ragassay.records.probe import Assessment, Finding, PlantedDocument, Probe, ProbeReply, ProbeSuite, Standing
+from ragassay.records.probe import Assessment, ProbeReply, ProbeSuite, Standing
 from ragassay.run.probing.executing import Ran
 from ragassay.store import Store
 
 SUITE, ASSESSMENT = "probesuite", "assessment"
 """First parts of the names under which they are kept."""
-_FILE = "file:"
 
 
 class Frozen(NamedTuple):
@@ -28,26 +24,6 @@ class Frozen(NamedTuple):
 
     suite: ProbeSuite
     digest: Digest
-
-
-def standing_of(declared: StandingSettings, corpus: Digest, documents: Sequence[Document], folder: Path) -> Standing:
-    """What an assessment made now would hold for; UsageError where a file that is named cannot be read."""
-    said = {name: _said(name, getattr(declared, name), folder) for name in ("embedding", "index", "policy")}
-    entries = [one.entry() for one in documents]
-    about = sorted([one.document_id, one.version, one.auth_digest, one.meta_digest] for one in entries)
-    return Standing(corpus=corpus, metadata=digest_of(about), **said)
-
-
-def _said(name: str, value: str, folder: Path) -> str:
-    if not value.startswith(_FILE):
-        return value
-    path = folder / value.removeprefix(_FILE)
-    try:
-        return digest_bytes(path.read_bytes())
-    except OSError as cause:
-        raise UsageError(
-            f"{path} cannot be read: {cause.strerror}", field=f"probe.standing.{name}", hint="name a file that is there"
-        ) from None
 
 
 def freeze_suite(
@@ -70,25 +46,10 @@ def keep_assessment(
     store: Store, frozen: Frozen, ran: Ran, documents: Sequence[Document], *, left: int
 ) -> tuple[Assessment, Digest]:
     """The assessment of what came back, in the store under the suite's name."""
-    suite = frozen.suite
-    planted = list(store.get_lines(PlantedDocument, suite.documents))
-    probes = list(store.get_lines(Probe, suite.probes))
-    made = assess(
-        suite.principals, planted, probes, ran.replies, corpus=documents, wanted=suite.wanted_bound
-    )  # fmt: skip
-    findings: list[Finding] = made.findings
-    assessment = Assessment(
-        suite=frozen.digest, replies=store.put_lines(ran.replies), findings=store.put_lines(findings),
-        standing=suite.standing, started_at=ran.started_at, finished_at=ran.finished_at,
-        leaks=sum(one.severity == "leak" for one in findings),
-        attacks=sum(one.severity == "attack" for one in findings),
-        reviews=sum(one.severity == "review" for one in findings), protected_in_empty=made.protected_in_empty,
-        rates=tuple(made.rates), filters=tuple(made.filters), oracles=tuple(made.oracles), complete=ran.complete,
-        requests=ran.requests, planted=sum(one.role != "decoy" for one in planted), left=left,
-        wanted_bound=suite.wanted_bound, versions=made.versions, fuzzy=made.fuzzy,
-    )  # fmt: skip
+    asked = Asked(ran.started_at, ran.finished_at, ran.requests, left)
+    assessment = judged(store, frozen.digest, ran.replies, documents, asked)
     digest = store.put_record(assessment)
-    store.set_ref(f"{ASSESSMENT}/{suite.name}", digest, kind=ASSESSMENT)
+    store.set_ref(f"{ASSESSMENT}/{frozen.suite.name}", digest, kind=ASSESSMENT)
     return assessment, digest
 
 
@@ -116,8 +77,3 @@ def judged_run(store: Store, frozen: Frozen) -> Instant | None:
 def replies_of(store: Store, assessment: Assessment) -> list[ProbeReply]:
     """What came back, redacted."""
     return list(store.get_lines(ProbeReply, assessment.replies))
-
-
-def changed_since(then: Standing, now: Standing) -> tuple[str, ...]:
-    """Which parts changed: with any, the assessment is stale, and stale is missing."""
-    return tuple(name for name in Standing.__struct_fields__ if getattr(then, name) != getattr(now, name))
