@@ -69,7 +69,7 @@ def compared(digest: Callable[[str], str]) -> dict[str, Record]:
     )  # fmt: skip
     loss = NewLoss(
         query_id="q-1", repeat=0, fact_id="f1", steps=("fuse",), fate="lost_whole", upstream_same=True,
-        moved=("fuse",), blamed=("segmentation",), silent=False,
+        moved=("fuse",), blamed=("segmentation",), silent=False, failure="timeout", failed_at="fuse",
     )  # fmt: skip
     return {
         "comparison": comparison, "effect": effect, "effect-absent": absent, "move": move, "move-gone": gone,

@@ -15,7 +15,7 @@ def decided(digest: Callable[[str], str]) -> dict[str, Record]:
     """By name."""
     policy = Policy(
         name="release", alpha=0.01, max_age_days=14, judged_gap=0.1, near=0.1, least_authority=2,
-        variation=("embedder",),
+        reference=True, variation=("embedder",),
         rules=(
             Rule(measure="recall@20", class_="answerable", step="fuse", at_least=0.8),
             Rule(measure="unsupported_answer", class_="unanswerable", at_most=0.1, on_fail="review"),
@@ -52,6 +52,7 @@ def decided(digest: Callable[[str], str]) -> dict[str, Record]:
     decision = Decision(
         outcome="inconclusive", policy=digest("policy"), candidate=arm, as_of="2026-08-02T12:00:00Z",
         results=(floor, held), questions=digest("questions"), reviews=(review,), variation=("policy",),
+        notes=("Declared to differ from the baseline: benchmark.",),
         verdicts=(VerdictShare(class_="answerable", risk="high", questions=3, good=1, bad=1, review=0, open=1),),
     )  # fmt: skip
     verdict = QuestionVerdict(

@@ -124,10 +124,18 @@ def loss_lines(losses: Sequence[NewLoss] | None) -> Iterator[str]:
         repeat = f" repeat {one.repeat}" if one.repeat else ""
         where = f"{one.fate.replace('_', ' ')}{' at ' + ', '.join(one.steps) if one.steps else ''}"
         begins = f"; begins at {', '.join(one.moved)}" if one.moved else ""
-        nothing = "the candidate failed or reported no lists" if one.fate == "unknown" else "no step moved"
+        nothing = "the candidate reported no lists" if one.fate == "unknown" else "no step moved"
+        if one.failure is not None:
+            where, nothing = f"{failed_words(one)}; {where}", "nothing that is recorded"
         why = "silent" if one.silent else ", ".join(one.blamed) or nothing
         yield "  " + plain(f"{one.query_id}{repeat} {one.fact_id}: {where}{begins}: {why}")
     yield from _more(len(losses))
+
+
+def failed_words(one: NewLoss) -> str:
+    """`the candidate failed (timeout) at rerank`."""
+    at = f" at {one.failed_at}" if one.failed_at else ""
+    return f"the candidate failed ({(one.failure or 'unknown').replace('_', ' ')}){at}"
 
 
 def _more(count: int) -> Iterator[str]:

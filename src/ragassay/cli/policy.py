@@ -10,14 +10,14 @@ from ragassay.cli import talk
 from ragassay.cli.settings import FILE_NAME, located
 from ragassay.cli.workspace import benchmark_of, corpus_of, open_store, open_workspace, plan_of, policy_of
 from ragassay.errors import ExitCode, RagassayError
-from ragassay.gate.check import Finding, Given
+from ragassay.gate.check import Finding, Given, given_of
 from ragassay.gate.check import check as check_policy
-from ragassay.gate.evidence import UNCONFIRMED, Evidence, read_evidence
+from ragassay.gate.evidence import UNCONFIRMED, read_evidence
 from ragassay.gate.policy_file import read_policy
+from ragassay.gate.twins import as_one
 from ragassay.records.policy import Policy
 from ragassay.records.text import many
 from ragassay.report.words import plain
-from ragassay.traces.graph import context_of
 
 
 def check(
@@ -46,7 +46,7 @@ def check(
     if run:
         opened = open_store(config, store)
         evidence = read_evidence(opened, opened.resolve(run, kind_prefix="scores"), run, ())
-        given = _of_run(evidence)
+        given = given_of(opened, evidence, received=True)
         policy = read_policy(file) if file is not None else opened.get_record(Policy, evidence.protocol.policy)
     else:
         given, policy = _of_settings(file, config, store)
@@ -89,22 +89,7 @@ def _of_settings(file: Path | None, config: Path, store: Path | None) -> tuple[G
     built = benchmark_of(workspace, corpus_of(workspace))
     plan = plan_of(workspace.settings)
     cases = ragassay.benchmark.load(workspace.store, built.benchmark)
-    kept = [one for one in cases if UNCONFIRMED not in one.slice]
+    kept = as_one(one for one in cases if UNCONFIRMED not in one.slice)
     scoring, made = scoring_of(plan, built), built.benchmark
     given = Given(kept, scoring, made.rel, plan.top_k, completeness=made.completeness, repeats=plan.repeats)
     return given, policy
-
-
-def _of_run(evidence: Evidence) -> Given:
-    contexts = [context_of(one).items for one in evidence.contents]
-    return Given(
-        evidence.cases,
-        evidence.scoring,
-        evidence.benchmark.rel,
-        evidence.subject.top_k,
-        calibrated=frozenset(evidence.table.calibrations),
-        completeness=evidence.benchmark.completeness,
-        repeats=evidence.subject.repeats,
-        received=max((len(one) for one in contexts if one is not None), default=None),
-        places=evidence.observed.places,
-    )

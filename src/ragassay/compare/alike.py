@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable, Sequence
-from typing import get_args
+from typing import NamedTuple, Protocol, get_args
 
 from msgspec.structs import replace
 
-from ragassay.compare.side import Side
+from ragassay.compare.changes import Sides
+from ragassay.compare.changes.scorings import policy_changes
 from ragassay.errors import UsageError
+from ragassay.records.case import Benchmark
 from ragassay.records.comparison import Artefact, Change
+from ragassay.records.policy import Policy
+from ragassay.records.protocol import Subject
 from ragassay.records.text import many
 
 CORPUS: tuple[Artefact, ...] = (
@@ -24,6 +28,25 @@ _NO_MATTER = frozenset({"level"})
 _CALIBRATION = " calibration"
 """What a judge was calibrated by says how far it is to be trusted, and moves no verdict."""
 _SHOWN = 3
+
+
+class Stands(Protocol):
+    """What an arm stands on."""
+
+    @property
+    def subject(self) -> Subject:
+        """What was asked, over what."""
+
+    @property
+    def benchmark(self) -> Benchmark:
+        """The questions."""
+
+
+class Unlike(NamedTuple):
+    """What two arms differ in that nobody declared, and the artefacts that would have to be."""
+
+    told: str
+    kinds: tuple[Artefact, ...]
 
 
 def variation_of(declared: Iterable[str]) -> tuple[Artefact, ...]:
@@ -46,30 +69,52 @@ def declared(changes: Iterable[Change], variation: Collection[str]) -> list[Chan
     return [replace(one, declared=one.artefact in variation) for one in changes]
 
 
-def check_alike(a: Side, b: Side, changes: Sequence[Change], variation: Collection[str]) -> None:
+def of_measuring(known: Sides, changes: Iterable[Change]) -> list[Change]:
+    """Without what differs in the two policies alone: they say how a run is decided, not how it was measured."""
+    ours, theirs = (one.policy for one in known.protocols)
+    if ours == theirs:
+        return list(changes)
+    of_policy = set(policy_changes(*(known.store.get_record(Policy, one) for one in (ours, theirs))))
+    return [one for one in changes if one not in of_policy]
+
+
+def check_alike(a: Stands, b: Stands, changes: Sequence[Change], variation: Collection[str]) -> None:
     """UsageError naming what differs and was not declared: corpus, benchmark, or how a measure of both was taken.
 
     What of the system differs is what a comparison is for and needs no word. A measure that one side alone has is not
     compared; nothing is refused for it. Nor is a benchmark that differs only as the corpus does, by where labels stand.
+    `changes`: as `of_measuring` leaves them.
     """
+    found = unlike(a, b, changes, variation)
+    if found is not None:
+        words = ("corpus",) if found.kinds == CORPUS else found.kinds
+        kinds = " ".join(f"--variation {one}" for one in words)
+        raise UsageError(
+            f"{found.told}; a difference in results could be theirs",
+            field="variation",
+            hint=f"if that is what you study, say so: {kinds}; else run both on the same",
+        )
+
+
+def unlike(a: Stands, b: Stands, changes: Sequence[Change], variation: Collection[str]) -> Unlike | None:
+    """What `check_alike` refuses, for who has other words for it; None where the two may be compared."""
     refused = [one for one in changes if one.artefact not in variation and _counts(one)]
-    kinds = [one for one in _KINDS if any(change.artefact == one for change in refused)]
     named = {one.artefact for one in changes}
     other_corpus = a.subject.corpus != b.subject.corpus
     if other_corpus and not {*CORPUS} & (named | {*variation}):
-        raise _refusal(f"the corpora differ: {a.subject.corpus} and {b.subject.corpus}", ("corpus",))
+        return Unlike(f"the corpora differ: {a.subject.corpus} and {b.subject.corpus}", CORPUS)
     ours, theirs = a.benchmark.identity(), b.benchmark.identity()
     if ours != theirs and not other_corpus and "benchmark" not in (named | {*variation}):
-        raise _refusal(f"the benchmarks differ: {ours} and {theirs}", ("benchmark",))
-    if kinds:
-        told = []
-        for what, kinds_of in (
-            ("corpora", {*CORPUS}), ("benchmarks", {"benchmark"}), ("ways of measuring", {*_BY_SCORING})
-        ):  # fmt: skip
-            own = [one for one in refused if one.artefact in kinds_of]
-            if own:
-                told.append(f"the {what} differ ({_list(own)})")
-        raise _refusal("; ".join(told), kinds)
+        return Unlike(f"the benchmarks differ: {ours} and {theirs}", ("benchmark",))
+    told = []
+    for what, kinds in (
+        ("corpora", {*CORPUS}), ("benchmarks", {"benchmark"}), ("ways of measuring", {*_BY_SCORING})
+    ):  # fmt: skip
+        own = [one for one in refused if one.artefact in kinds]
+        if own:
+            told.append(f"the {what} differ ({_list(own)})")
+    kinds_of = tuple(one for one in _KINDS if any(change.artefact == one for change in refused))
+    return Unlike("; ".join(told), kinds_of) if told else None
 
 
 def _counts(one: Change) -> bool:
@@ -83,12 +128,3 @@ def _list(changes: Sequence[Change]) -> str:
     shown = ", ".join(f"{one.artefact} {one.name}" for one in changes[:_SHOWN])
     more = len(changes) - _SHOWN
     return shown if more <= 0 else f"{shown} and {more} more of {many(len(changes), 'change')}"
-
-
-def _refusal(told: str, kinds: Sequence[str]) -> UsageError:
-    return UsageError(
-        f"{told}; a difference in results could be theirs",
-        field="variation",
-        hint=f"if that is what you study, say so: {' '.join(f'--variation {one}' for one in kinds)}; "
-        "else run both on the same",
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ragassay.compare.alike import check_alike, declared, variation_of
+from ragassay.compare.alike import check_alike, declared, of_measuring, variation_of
 from ragassay.compare.changes import Sides, artefacts, losses, steps
 from ragassay.compare.effect import differences
 from ragassay.compare.effects import Setting, common_keys, effects, populations
@@ -13,17 +13,16 @@ from ragassay.compare.families import Purpose
 from ragassay.compare.moved import moves
 from ragassay.compare.pairs import joined, pairs
 from ragassay.compare.side import Side, open_side
-from ragassay.compare.weak import MARGIN, weak_baseline
+from ragassay.compare.weak import MARGIN, stored_configuration, weak_baseline
 from ragassay.errors import UsageError
 from ragassay.records.base import Digest, QueryId
-from ragassay.records.comparison import Arm, Change, Comparison, Unpaired
+from ragassay.records.comparison import Arm, Comparison, Unpaired
 from ragassay.score.named import uncalibrated
 from ragassay.store import Store
 
 MOST_CHANGES = 1_000
 MOST_FLIPS = 10_000_000
 JUDGED = "judged"
-_NOT_STATED = "the system does not say"
 
 
 def pair(
@@ -80,7 +79,7 @@ def pair_sides(
     """`pair` on arms that are open. `meant`: as `variation_of` gives it."""
     store, known = a.store, Sides(a.store, a.run, b.run)
     changes = declared(artefacts(store, a.run, b.run, scores=(a.table, b.table), sides=known), meant)
-    check_alike(a, b, changes, meant)
+    check_alike(a, b, of_measuring(known, changes), meant)
     join = joined(a, b)
     asked = list(zip(join.ids, join.baseline.tolist(), join.candidate.tolist(), strict=True))
     made = Comparison(
@@ -108,7 +107,7 @@ def pair_sides(
         reference=reference,
         margin=None if reference is None else margin,
         uncalibrated=tuple(sorted({name for one in (a, b) for name in uncalibrated(store, one.table, one.scoring)})),
-        stored_configuration=stored_configuration(a),
+        stored_configuration=stored_configuration(store, a.subject, a.protocol),
     )
     digest = store.put_record(made)
     store.set_ref(f"comparison/{ref_part(a.name)}/{ref_part(b.name)}", digest, kind="comparison")
@@ -153,17 +152,9 @@ def judged(a: Side, b: Side) -> dict[str, tuple[float, float]]:
     return found
 
 
-def stored_configuration(side: Side) -> bool:
-    """Whether everything that the arm was asked with is in the store, and its system said what it is made of."""
-    stated = (side.subject.system.retriever, side.subject.system.generator, side.subject.system.prompt)
-    held = all(one in side.store for one in side.protocol.objects.values())
-    return held and not any(one.absent and one.absent.startswith(_NOT_STATED) for one in stated)
-
-
 def _weak(baseline: Side, reference: Digest, margin: float) -> tuple[str, ...]:
     built_in = open_side(baseline.store, reference, "reference")
-    changes: list[Change] = list(
-        artefacts(baseline.store, built_in.run, baseline.run, scores=(built_in.table, baseline.table))
-    )
-    check_alike(built_in, baseline, changes, ())
+    known = Sides(baseline.store, built_in.run, baseline.run)
+    changes = artefacts(baseline.store, *known.runs, scores=(built_in.table, baseline.table), sides=known)
+    check_alike(built_in, baseline, of_measuring(known, changes), ())
     return weak_baseline(baseline, built_in, margin)

@@ -9,13 +9,16 @@ from ragassay.compare.effect import EQUAL, differences
 from ragassay.compare.effects import common_keys, populations
 from ragassay.compare.pairs import LAST_LIST, pairs
 from ragassay.compare.side import Side
+from ragassay.records.protocol import Protocol, Subject
 from ragassay.records.score import Population
+from ragassay.store import Store
 
 BUILT_IN = "reference"
 """The adapter of the built-in BM25."""
 MARGIN = 0.05
 CONTEXT = "context"
 _STAGES = frozenset({"retrieval", "facts"})
+_NOT_STATED = "the system does not say"
 
 
 class Weaker(NamedTuple):
@@ -71,3 +74,10 @@ def weak_baseline(baseline: Side, reference: Side, margin: float = MARGIN) -> tu
     if not told and not any(True for _ in _places(baseline, reference)):
         return ("not known: no measure of retrieval was taken of both at a place that can be compared",)
     return told
+
+
+def stored_configuration(store: Store, subject: Subject, protocol: Protocol) -> bool:
+    """Whether everything that an arm was asked with is in the store, and its system said what it is made of."""
+    stated = (subject.system.retriever, subject.system.generator, subject.system.prompt)
+    held = all(one in store for one in protocol.objects.values())
+    return held and not any(one.absent and one.absent.startswith(_NOT_STATED) for one in stated)

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ragassay.gate.budgets import read_budgets
+from ragassay.gate.check import Finding, check, given_of
 from ragassay.gate.evidence import Again, Evidence, check_alike, gather, score_again
 from ragassay.gate.must_hold import read_must_hold
+from ragassay.gate.notes import notes_of
 from ragassay.gate.recorded import read_recorded
 from ragassay.gate.refusals import read_words, rules_of
+from ragassay.gate.results import result
 from ragassay.gate.reviews import read_reviews
 from ragassay.gate.rules import Arms, read_rules
 from ragassay.gate.standing import read_standing, variation_of
@@ -24,6 +27,8 @@ from ragassay.score.confidence import with_implied
 from ragassay.score.table import load_world
 from ragassay.score.world import World
 from ragassay.store import Store
+
+MOST_REFUSED = 5
 
 
 class Decided(NamedTuple):
@@ -90,10 +95,13 @@ def decided(
     arms = Arms(store, rules, ours, theirs)
     results = [
         *read_standing(rules, policy, arms.sides, moment),
-        *read_weak_baseline(arms, reference, again),
+        *read_weak_baseline(arms, reference, moment, again),
         *read_demands(arms, asked),
-        *read_reviews(rules, ours, theirs, reviews),
+        *read_reviews(rules, ours, theirs, reviews, moment),
     ]
+    found = check(rules, given_of(store, ours))
+    if outcome_of(results) == "pass":
+        results += read_check(found)
     decision = Decision(
         outcome=outcome_of(results),
         policy=policy,
@@ -106,6 +114,7 @@ def decided(
         verdicts=shares(asked),
         reviews=tuple(reviews),
         variation=variation_of(policy, ours),
+        notes=tuple(notes_of(rules, ours, theirs, reference, found)),
     )
     return Decided(decision, store.put_record(decision), rules, ours, theirs, asked, world)
 
@@ -131,6 +140,15 @@ def read_demands(arms: Arms, asked: Sequence[Question]) -> list[RuleResult]:
         *read_words(arms.candidate, policy.refusal),
         *read_recorded(arms),
     ]
+
+
+def read_check(found: Sequence[Finding]) -> list[RuleResult]:
+    """What `policy check` refuses, where everything else would let the run pass."""
+    refused = [f"{one.field}: {one.message}" for one in found if one.level == "refused"]
+    if not refused:
+        return []
+    told = f"`ragassay policy check` refuses it, so nothing passes. {'. '.join(refused[:MOST_REFUSED])}."
+    return [result("policy", "evidence", "block", None, told, ["policy_refused"])]
 
 
 def outcome_of(results: Sequence[RuleResult]) -> Result:

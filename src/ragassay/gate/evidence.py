@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 import ragassay.benchmark
 from ragassay import score
-from ragassay.compare.changes import artefacts
+from ragassay.compare.alike import of_measuring, unlike
+from ragassay.compare.changes import Sides, artefacts
 from ragassay.errors import IntegrityError, UsageError
+from ragassay.gate.twins import as_one
 from ragassay.measures import Measure, parse
 from ragassay.records.base import Digest
 from ragassay.records.case import Benchmark, Case
@@ -78,12 +80,14 @@ class Evidence(NamedTuple):
     envelope: Envelope
     benchmark: Benchmark
     cases: tuple[Case, ...]
-    """Those that a rule may read: without unconfirmed candidates."""
+    """Those that a rule may read: without unconfirmed candidates, and those that ask the same as one cluster."""
     unconfirmed: int
     observed: Observed
     contents: tuple[TraceContent, ...]
     judges: JudgeDemands = JudgeDemands()
     """What the policy that reads this asks of judges."""
+    twins: int = 0
+    """Questions that ask what another one asks, though nobody declared it."""
 
     @property
     def arm(self) -> Arm:
@@ -161,7 +165,8 @@ def read_evidence(store: Store, scores: str, name: str, wanted: Collection[str] 
     protocol = store.get_record(Protocol, run.protocol)
     benchmark = store.get_record(Benchmark, _benchmark(protocol))
     cases = ragassay.benchmark.load(store, benchmark)
-    kept = tuple(one for one in cases if UNCONFIRMED not in one.slice)
+    confirmed = [one for one in cases if UNCONFIRMED not in one.slice]
+    kept = as_one(confirmed)
     spelled = None if wanted is None else {str(parse(one).with_rel(benchmark.rel)) for one in wanted}
     rows = chain(store.get_lines(Observation, table.observations), store.get_lines(Observation, table.runtime))
     return Evidence(
@@ -178,6 +183,7 @@ def read_evidence(store: Store, scores: str, name: str, wanted: Collection[str] 
         unconfirmed=len(cases) - len(kept),
         observed=Observed(rows, spelled),
         contents=tuple(store.get_lines(TraceContent, run.contents)),
+        twins=sum(one.cluster != other.cluster for one, other in zip(confirmed, kept, strict=True)),
     )
 
 
@@ -191,36 +197,19 @@ def _benchmark(protocol: Protocol) -> Digest:
 
 
 def check_alike(store: Store, candidate: Evidence, baseline: Evidence, variation: Sequence[str]) -> None:
-    """UsageError where candidate and baseline were not measured alike: other questions, corpus or measures.
+    """UsageError where candidate and baseline were not measured alike: other questions, corpus, measures or judges.
 
-    Other questions are never compared; another corpus or other versions of measures only where the policy declares
-    that as the variation under study. Over another corpus the same questions are another benchmark; that it names
-    another corpus, and where in it its labels stand, needs no word of its own.
+    The same is refused as where two runs are compared (`compare.alike`): what differs and was not declared as the
+    variation under study. Over another corpus the same questions are another benchmark; that it names another corpus,
+    and where in it its labels stand, needs no word of its own. That the two policies differ is no matter.
     """
-    one, other = candidate, baseline
-    if not _asked_alike(store, one, other) and "benchmark" not in variation:
-        raise _unlike("benchmark", one.subject.benchmark, other.subject.benchmark, "benchmark")
-    documents = {"document_text", "document_added", "document_removed", "document_acl", "document_metadata", "parser"}
-    if one.subject.corpus != other.subject.corpus and not documents & set(variation):
-        raise _unlike("corpus", one.subject.corpus, other.subject.corpus, "document_text")
-    ours, theirs = one.scoring.measure_versions, other.scoring.measure_versions
-    differing = sorted(name for name in set(ours) & set(theirs) if ours[name] != theirs[name])
-    if differing and "measure" not in variation:
-        raise _unlike(f"version of {differing[0]}", ours[differing[0]], theirs[differing[0]], "measure")
-
-
-def _asked_alike(store: Store, one: Evidence, other: Evidence) -> bool:
-    """The same benchmark, or the same questions and labels over another corpus."""
-    if one.subject.benchmark == other.subject.benchmark:
-        return True
-    if one.subject.corpus == other.subject.corpus:
-        return False
-    return all(change.artefact != "benchmark" for change in artefacts(store, other.run, one.run))
-
-
-def _unlike(what: str, ours: str, theirs: str, artefact: str) -> UsageError:
-    return UsageError(
-        f"candidate and baseline have another {what}: {ours} and {theirs}",
-        field="policy.variation",
-        hint=f'declare it as what is studied (variation = ["{artefact}"] in the policy), or run both on the same',
-    )
+    known = Sides(store, baseline.run, candidate.run)
+    changes = artefacts(store, *known.runs, scores=(baseline.table, candidate.table), sides=known)
+    found = unlike(baseline, candidate, of_measuring(known, changes), variation)
+    if found is not None:
+        kinds = ", ".join(f'"{one}"' for one in found.kinds)
+        raise UsageError(
+            f"{baseline.name} and {candidate.name} were not measured alike: {found.told}",
+            field="policy.variation",
+            hint=f"declare it as what is studied (variation = [{kinds}] in the policy), or run both on the same",
+        )

@@ -18,7 +18,8 @@ def judged_gap(
 ) -> NoColumn | None:
     """Why a difference of a retrieval measure between these arms says nothing; None where it may be read.
 
-    Judged@k, at the measure's own cut-off where it was taken there, else at the nearest, may differ by at most `most`.
+    Judged@k, at the measure's own cut-off where it was taken there, else at the nearest, may differ by at most `most`;
+    it must reach half of the places that the measure reads.
     Where every document was judged nothing unjudged can differ; nor does it matter to a measure that needs no labels.
     """
     measure = base_of(read.measure)
@@ -32,6 +33,9 @@ def judged_gap(
     spelled = _nearest(candidate, read)
     if spelled is None:
         return NoColumn("judged_not_measured", "how much of the two lists was ever judged was not measured (judged@k)")
+    if 2 * (parse(spelled).cutoff or 0) < (measure.cutoff or 0):
+        told = f"{spelled} says nothing of most places that {measure} reads: measure judged@{measure.cutoff}"
+        return NoColumn("judged_not_measured", told)
     ours, theirs = column(candidate, spelled, read.step, part), column(baseline, spelled, read.step, part)
     if isinstance(ours, NoColumn) or isinstance(theirs, NoColumn) or ours.value is None or theirs.value is None:
         return NoColumn("judged_not_measured", f"{spelled} has no value in both arms")

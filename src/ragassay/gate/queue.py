@@ -124,7 +124,7 @@ def _said_wrong(question: Question, near: Sequence[Near]) -> bool:
     """An outcome that is not allowed, a missing citation, or a need of the answer that does not hold."""
     spelled = [one.removeprefix("need ") for one in question.verdict.reasons if one.startswith("need ")]
     spelled += [one.measure for one in near if not one.holds]
-    of_outcome = any(one.startswith("outcome_") or one == "no_citation" for one in question.verdict.reasons)
+    of_outcome = any(one.startswith("outcome_") or "citation" in one for one in question.verdict.reasons)
     wrong = question.verdict.verdict == "bad" and of_outcome
     return wrong or any(parse(one).declared.stage in OF_ANSWERS for one in spelled)
 

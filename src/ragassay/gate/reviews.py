@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from typing import NamedTuple
 
 from ragassay.errors import UsageError
@@ -13,6 +14,7 @@ from ragassay.records.base import Digest
 from ragassay.records.canonical import digest_of
 from ragassay.records.decision import Review, RuleResult
 from ragassay.records.policy import Policy, ReviewDemand
+from ragassay.records.text import many
 from ragassay.store import Store, superseding
 
 REFS = "review"
@@ -54,10 +56,11 @@ def largest(candidate: Evidence, baseline: Evidence, demand: ReviewDemand) -> li
 
 
 def read_reviews(
-    policy: Policy, candidate: Evidence, baseline: Evidence | None, reviews: Sequence[Review]
+    policy: Policy, candidate: Evidence, baseline: Evidence | None, reviews: Sequence[Review], as_of: str
 ) -> Iterator[RuleResult]:
     """pass: each of them was opened and none is unacceptable; inconclusive: one was not opened; fail: one is not
-    acceptable by somebody's latest word."""
+    acceptable by somebody's latest word. Nobody opened a run before it had ended, nor after the day of the decision:
+    what bears such a date counts for nothing."""
     demand = policy.review
     if demand is None:
         return
@@ -69,7 +72,9 @@ def read_reviews(
     if isinstance(found, NoColumn):
         yield result(label, "reviewed", demand.on_fail, None, f"Nothing was read: {found.told}.", [found.reason])
         return
-    latest = _latest(reviews, candidate.scores, baseline.scores)
+    own = [one for one in reviews if (one.candidate, one.baseline) == (candidate.scores, baseline.scores)]
+    kept = [one for one in own if _could_be(one, candidate, baseline, as_of)]
+    latest = _latest(kept)
     bad = [one for one in found if any(r.verdict == "not_acceptable" for r in latest.get(one.query_id, ()))]
     unopened = [one for one in found if one.query_id not in latest]
     held = False if bad else None if unopened else True
@@ -80,17 +85,28 @@ def read_reviews(
         told += f"; not acceptable: {', '.join(one.query_id for one in bad[:5])}"
     if unopened:
         told += "; not opened: " + ", ".join(f"{one.query_id} ({number(one.difference)})" for one in unopened[:5])
+    if len(kept) < len(own):
+        told += (
+            f"; {many(len(own) - len(kept), 'review')} of before the runs had ended, or of after the decision: not read"
+        )
     reasons = ["not_acceptable"] if bad else ["review_absent"] if unopened else []
     yield result(label, "reviewed", demand.on_fail, held, f"{told}.", reasons, measure=demand.measure, step=demand.step,
                  questions=[one.query_id for one in (*bad, *unopened)], method="count")  # fmt: skip
 
 
-def _latest(reviews: Sequence[Review], candidate: Digest, baseline: Digest) -> dict[str, list[Review]]:
-    """Question -> the latest word of each person about exactly these two tables."""
+def _could_be(review: Review, candidate: Evidence, baseline: Evidence, as_of: str) -> bool:
+    """Whether the day of a review lies between the end of both runs and the decision, by a day at most: people write
+    the day where they are."""
+    at, day = moment(review.at), timedelta(days=1)
+    ended = max(moment(one.envelope.finished_at or one.envelope.started_at) for one in (candidate, baseline))
+    return ended - day < at + day and at < moment(as_of) + 2 * day
+
+
+def _latest(reviews: Sequence[Review]) -> dict[str, list[Review]]:
+    """Question -> the latest word of each person."""
     words: dict[tuple[str, str], Review] = {}
     for one in sorted(reviews, key=lambda review: (moment(review.at), review.verdict)):
-        if (one.candidate, one.baseline) == (candidate, baseline):
-            words[_of(one)] = one
+        words[_of(one)] = one
     found: dict[str, list[Review]] = {}
     for (query_id, _), one in words.items():
         found.setdefault(query_id, []).append(one)

@@ -45,6 +45,15 @@ def variation_of(policy: Digest, candidate: Evidence) -> tuple[Artefact, ...]:
     return tuple(found)
 
 
+def faults_of(policy: Policy, side: str, one: Evidence, as_of: str) -> Iterator[tuple[str, str]]:
+    """What keeps one run from being evidence, a sentence and a reason code each; nothing: it is."""
+    for found in _run(side, one, policy.max_errors):
+        yield found.told, found.reasons[0]
+    if policy.max_age_days is not None:
+        for found in _age(side, one, policy.max_age_days, as_of):
+            yield found.told, found.reasons[0]
+
+
 def _run(side: str, one: Evidence, most: float) -> Iterator[RuleResult]:
     if not one.cases:
         yield _stop(f"questions of the {side}", "There is no confirmed question.", "no_questions")

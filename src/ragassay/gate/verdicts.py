@@ -24,6 +24,7 @@ from ragassay.records.score import Observation
 from ragassay.records.text import many
 from ragassay.records.trace import TraceContent
 from ragassay.score.answer import ANSWERING
+from ragassay.score.citing import cited, items_of
 from ragassay.score.labels import Labels
 from ragassay.score.population import OUTSIDE
 from ragassay.score.world import World
@@ -33,6 +34,8 @@ Said = Literal["good", "bad", "review", "open"]
 DOUBT: dict[Risk | None, Said] = {"high": "bad", "moderate": "review", "low": "open", None: "open"}
 """What a question is that cannot be told, by its risk."""
 NO_BAND = Band()
+NO_NEED = "no_need"
+"""Reason of a question that was answered and of which nothing is needed."""
 BY_LABELS = OUTSIDE | {"nothing_to_answer"}
 """Reasons for no value that lie in the labels, whatever the system did: then a need is not about the question."""
 
@@ -72,7 +75,8 @@ def questions(store: Store, evidence: Evidence, policy: Policy, world: World) ->
     """The verdict of every question, in the order of the benchmark.
 
     good: the outcome is allowed and every need holds, in every repeat. bad: one does not. Where that is not known, the
-    risk band says what doubt is: bad, review or open.
+    risk band says what doubt is: bad, review or open. An answer of which the policy needs nothing is open, for that is
+    no doubt about the system.
     """
     places = [_place(store, evidence, one) for one in policy.needs]
     traces: dict[str, list[TraceContent]] = defaultdict(list)
@@ -120,8 +124,11 @@ class _Own:
         read = [self._need(one, answered, repeats) for one in own]
         if answered and own and not any(read):
             self.doubt.append("no_need_could_be_read")
+        bare = bool(answered) and not own and not self.band.citations
         doubt: Said = self.band.doubt or DOUBT[self.case.risk]
-        said: Said = "bad" if self.bad else doubt if self.doubt else "good"
+        said: Said = "bad" if self.bad else doubt if self.doubt else "open" if bare else "good"
+        if bare:
+            self.doubt.append(NO_NEED)
         verdict = QuestionVerdict(
             query_id=self.case.query_id,
             class_=self.case.class_ or "answerable",
@@ -132,7 +139,7 @@ class _Own:
         return Question(self.case, verdict, tuple(self.near))
 
     def _is_about(self, need: Need) -> bool:
-        return need.class_ in (None, self.case.class_ or "answerable") and need.risk in (None, self.case.risk)
+        return about(need, self.case)
 
     def _outcome(self, repeats: int) -> set[int]:
         """Checks the outcome of every repeat; the repeats that are answers, or that may be."""
@@ -170,10 +177,13 @@ class _Own:
     def _citations(self, answered: set[int]) -> None:
         for content in self.traces:
             if content.repeat in answered and content.answer is not None:
-                if content.answer.citations is None:
+                marks, items = content.answer.citations, list(items_of(content, content.context))
+                if marks is None:
                     self.doubt.append("citations_not_reported")
-                elif not content.answer.citations:
+                elif not marks:
                     self.bad.append("no_citation")
+                elif all(cited(one, items) is None for one in marks):
+                    self.bad.append("citation_of_nothing")
 
     def _need(self, place: _Place, answered: set[int], repeats: int) -> bool:
         """Reads one need; whether it was about this question at all."""
@@ -200,6 +210,18 @@ class _Own:
         if near is not None:
             self.near.append(near)
         return True
+
+
+def about(need: Need, case: Case) -> bool:
+    """Whether a need is about a question."""
+    return need.class_ in (None, case.class_ or "answerable") and need.risk in (None, case.risk)
+
+
+def needs_any(policy: Policy, case: Case) -> bool:
+    """Whether anything says what an answer to a question needs: a need, citations, or that its band allows none."""
+    band = policy.bands.get(case.risk, NO_BAND) if case.risk else NO_BAND
+    declines = bool(band.outcomes) and not {*ANSWERING} & {*band.outcomes}
+    return declines or band.citations or any(about(one, case) for one in policy.needs)
 
 
 def near_of(rule: Need | MustHold, measure: Measure, rows: Iterable[Observation], near: float) -> Near | None:

@@ -169,6 +169,10 @@ class NewLoss(Record, frozen=True, kw_only=True):
     """Steps on the way to the context whose output differs though what came in is the same: there the change begins."""
     blamed: tuple[Artefact, ...] = ()
     silent: bool = False
+    failure: Name | None = None
+    """Cause of the failure in which the candidate's answer ended; absent: it did not fail."""
+    failed_at: Name | None = None
+    """The step that failed, where it is known."""
 
 
 class Unpaired(Record, frozen=True, kw_only=True):

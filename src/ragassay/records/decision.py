@@ -110,8 +110,8 @@ class Review(Record, frozen=True, kw_only=True):
     reason: Annotated[str, Meta(min_length=1, max_length=10_000)]
 
     def __post_init__(self) -> None:
-        require(bool(self.by.strip()), "by is blank: a review has a name")
-        require(bool(self.reason.strip()), "reason is blank: say why")
+        require(any(map(str.isalnum, self.by)), "by is blank: a review has a name")
+        require(any(map(str.isalnum, self.reason)), "reason is blank: say why")
 
 
 class Decision(Record, frozen=True, kw_only=True):
@@ -133,6 +133,8 @@ class Decision(Record, frozen=True, kw_only=True):
     reviews: tuple[Review, ...] = ()
     variation: tuple[Artefact, ...] = ()
     """Layers of the candidate's protocol that are not those that were sealed before it was asked."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know beside the results, such as that the baseline's strength was not checked."""
 
     def __post_init__(self) -> None:
         passed = any(one.kind != "evidence" and one.result == "pass" for one in self.results)

@@ -195,6 +195,9 @@ class Policy(Record, frozen=True, kw_only=True):
     max_errors: Share = 0.2
     """With a greater share of failed questions nothing passes (exit code 4)."""
     judges: JudgeDemands = JudgeDemands()
+    reference: bool = False
+    """Whether a run of the built-in system must be given, to hold the baseline against; without one it is not known
+    whether the baseline is weak, and nothing passes."""
     judged_gap: Share = 0.05
     """With a greater difference of Judged@k between the arms a margin on retrieval is not decided."""
     near: Share = 0.05

@@ -77,6 +77,8 @@ def decision_lines(decision: Decision, policy: str) -> Iterator[str]:
             f"  {class_name(share.class_)}{risk}: {many(share.questions, 'question')}, {share.good:,} good, "
             f"{share.bad:,} bad, {share.review:,} to be reviewed, {share.open:,} open"
         )
+    for note in decision.notes:
+        yield f"  note: {plain(note, _TOLD)}"
     yield sentence(decision, policy)
 
 
@@ -119,6 +121,8 @@ def _parts(decision: Decision, policy: str) -> Iterator[tuple[str, str]]:
     if shares:
         head = ("Class", "Risk", "Questions", "Good", "Bad", "To be reviewed", "Open")
         yield "verdicts of questions", table(head, shares)
+    if decision.notes:
+        yield "the notes", "\n".join(f"- {literal(one, _TOLD)}" for one in decision.notes)
     told = f"policy `{decision.policy}`, candidate `{decision.candidate.scores}`"
     if decision.baseline is not None:
         told += f", baseline `{decision.baseline.scores}`"

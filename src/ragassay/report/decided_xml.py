@@ -34,6 +34,7 @@ def decision_junit(decision: Decision, policy: str) -> str:
     }
     if decision.baseline is not None:
         properties["baseline"] = decision.baseline.scores
+    properties |= {f"note {place}": xml_text(one, 1_000) for place, one in enumerate(decision.notes, 1)}
     lines = "".join(f"<property name={quoteattr(key)} value={quoteattr(said)}/>\n" for key, said in properties.items())
     return (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="gate" {counts}>\n'

@@ -13,6 +13,7 @@ from ragassay.report.funnel import tell
 from ragassay.report.model import Dimension, Funnel, Verdict
 from ragassay.report.words import class_name, many, of
 
+MOST_NOTES = 2
 MOST_AGAINST = 5
 
 
@@ -67,6 +68,7 @@ def _against(decisions: Sequence[tuple[Decision, str]]) -> list[str]:
         found += [f"{CALLS[decision.outcome]} by {name}: {one.rule}: {one.told}" for one in against[:MOST_AGAINST]]
         if len(against) > MOST_AGAINST:
             found.append(f"{len(against) - MOST_AGAINST:,} more results of {name} are not pass: `ragassay gate`.")
+        found += [f"Beside {name}: {one}" for one in decision.notes[:MOST_NOTES]]
     return found
 
 

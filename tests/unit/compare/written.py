@@ -33,7 +33,11 @@ class Written:
         self.store = store
         self.corpus, self.corpus_digest = corpus.build(store, [_document()], name="written")
         lines = [
-            parse_value(CaseLine, {"query": "?", "relevant": [{"documentId": "d", "grade": 3}], **one}) for one in cases
+            parse_value(
+                CaseLine,
+                {"query": f"{one['queryId']}?", "relevant": [{"documentId": "d", "grade": 3}], **one},
+            )
+            for one in cases
         ]
         self.built = benchmark.build(store, lines, self.corpus, [_document()], name=name, version="1", as_of=AS_OF)
         self.cases = list(benchmark.load(store, self.built.benchmark))

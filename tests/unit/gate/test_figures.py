@@ -1,4 +1,4 @@
-"""Figures of decisions by their bounds; silenced classes; the strength of the baseline; reason codes."""
+"""Figures of decisions by their bounds; silenced classes; reason codes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.unit.gate.arms import Bench, Said
-from tests.unit.gate.project import FLOOR, GOOD, RECALL, Project
+from tests.unit.gate.project import GOOD, Project
 
 from ragassay.records.decision import RuleResult
 from ragassay.records.score import Observation
@@ -153,47 +153,6 @@ def test_a_class_that_declined_altogether_is_not_passed_over(tmp_path: Path) -> 
 def make(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
     return lambda **given: Project(tmp_path, capsys, **given)
-
-
-WEAK = GOOD.replace('{"document_id": f"d{number}", "text": f"The answer is word{number}."}',
-                    '{"document_id": "d0", "text": "The answer is word0."}')  # fmt: skip
-MARGIN = f'[policy]\nname = "p"\n[[policy.rules]]\n{RECALL}margin = 0.1\n'
-
-
-def built_in(project: Project, name: str) -> None:
-    """A run of the built-in system on the same questions."""
-    wanted = f'kind = "python"\ncallable = "{project.module}:answer"'
-    project.settings(**{wanted: 'kind = "reference"\nevidence_floor = 0.0'})
-    for words in (("run", "--name", name), ("score", name)):
-        code, out, err = project.do(*words)
-        assert code == 0, out + err
-
-
-def test_a_weak_baseline_calls_a_person(make: Any) -> None:
-    """The baseline finds one document of thirty, which the built-in system beats; the other finds them all."""
-    project = make(system=WEAK, policy=MARGIN)
-    project.cases([{**project.case(one), "query": f"Which answer is word{one}?"} for one in range(30)])
-    project.run("weak")
-    project.system(GOOD)
-    project.run("strong")
-    built_in(project, "bm25")
-    code, decision = project.gate("strong", "--baseline", "weak", "--reference", "bm25")
-    assert (code, decision["outcome"], project.reasons(decision)) == (3, "review", {"weak_baseline"}), decision
-    code, decision = project.gate("strong", "--baseline", "strong", "--reference", "bm25")
-    assert "weak_baseline" not in project.reasons(decision)
-    code, decision = project.gate("strong", "--baseline", "weak", "--reference", "weak")
-    assert project.reasons(decision) == {"not_built_in"}
-    assert code == 3
-
-
-def test_a_baseline_that_could_not_be_held_against_anything_calls_a_person(make: Any) -> None:
-    """The only margin is about a slice that no question has: nothing was compared, which is not the same as strong."""
-    project = make(policy=MARGIN + 'slice = "nobody"\n' + FLOOR)
-    project.run("strong")
-    built_in(project, "bm25")
-    code, decision = project.gate("strong", "--baseline", "strong", "--reference", "bm25")
-    assert code == 3
-    assert "reference_not_compared" in project.reasons(decision), decision
 
 
 NEEDS = '[[policy.needs]]\nmeasure = "token_f1"\nat_least = 0.2\n'

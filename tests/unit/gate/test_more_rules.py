@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -141,12 +142,16 @@ def test_a_band_may_allow_declining_or_demand_an_answer(tmp_path: Path) -> None:
     bench = Bench(tmp_path, 2, each=each)
     arm = bench.arm([*bench.rows([1.0, 1.0]), *outcome_rows(bench, ["abstained", "answered"])])
 
-    def said(outcomes: list[str]) -> list[str]:
-        policy = msgspec.convert({"name": "p", "bands": {"high": {"outcomes": outcomes}}}, Policy)
+    def said(outcomes: list[str], needs: Sequence[object] = ()) -> list[str]:
+        policy = msgspec.convert({"name": "p", "needs": needs, "bands": {"high": {"outcomes": outcomes}}}, Policy)
         return [one.verdict.verdict for one in questions(bench.store, arm, policy, world_of(bench, arm))]
 
-    assert said(["answered", "abstained"]) == ["good", "good"]
-    assert said(["answered"]) == ["bad", "good"]
+    assert said(["answered", "abstained"]) == ["good", "open"], "of an answer nothing is needed"
+    assert said(["answered"]) == ["bad", "open"]
+    needs = [{"measure": RECALL, "at_least": 1.0}]
+    assert said(["answered", "abstained"], needs) == ["good", "good"]
+    assert said(["answered"], needs) == ["bad", "good"]
+    assert said(["abstained"], needs) == ["good", "bad"]
 
 
 def test_the_share_of_good_questions(bench: Bench) -> None:
@@ -232,7 +237,7 @@ def test_each_of_the_largest_moves_must_have_been_opened(bench: Bench) -> None:
     policy = Policy(name="p", review=demand)
 
     def read(*reviews: Review) -> tuple[str, tuple[str, ...]]:
-        (found,) = read_reviews(policy, ours, theirs, reviews)
+        (found,) = read_reviews(policy, ours, theirs, reviews, AS_OF)
         return found.result, found.reasons
 
     both = review("q000", ours, theirs), review("q002", ours, theirs)
@@ -306,10 +311,15 @@ def test_arms_that_were_not_measured_alike_are_refused(bench: Bench) -> None:
 
     one = bench.arm(bench.rows([1.0] * 30))
     other = one._replace(subject=msgspec.structs.replace(one.subject, corpus=Digest("sha256:" + "0" * 64)))
-    with pytest.raises(UsageError, match="another corpus") as raised:
+    with pytest.raises(UsageError, match="arm1 and arm1 were not measured alike: the corpora differ") as raised:
         check_alike(bench.store, one, other, ())
     assert "document_text" in raised.value.hint
     check_alike(bench.store, one, other, ("document_text",))
-    newer = msgspec.structs.replace(one.scoring, measure_versions={"recall": "2"})
-    with pytest.raises(UsageError, match="another version of recall"):
-        check_alike(bench.store, one, one._replace(scoring=newer), ())
+    newer = bench.arm(bench.rows([1.0] * 30), measure_versions={"recall": "2"})
+    with pytest.raises(UsageError, match=r"the ways of measuring differ \(measure recall"):
+        check_alike(bench.store, one, newer, ())
+    check_alike(bench.store, one, newer, ("measure",))
+    laxer = bench.arm(bench.rows([1.0] * 30), hold=0.5)
+    with pytest.raises(UsageError, match=r"the ways of measuring differ \(threshold hold") as raised:
+        check_alike(bench.store, one, laxer, ())
+    assert 'variation = ["threshold"]' in raised.value.hint

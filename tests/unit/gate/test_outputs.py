@@ -135,7 +135,7 @@ def test_reviews_are_written_filled_in_and_read(make: Any, tmp_path: Path) -> No
     assert code == 2
     assert "half.toml:" in told["error"]
     assert "fill in all four, or none" in told["error"]
-    full = todo.replace('by = ""', 'by = "Ada"').replace('at = ""', "at = 2026-12-01")
+    full = todo.replace('by = ""', 'by = "Ada"').replace('at = ""', "at = 2099-01-01")
     full = full.replace('verdict = ""', 'verdict = "acceptable"').replace('reason = ""', 'reason = "looked"')
     (tmp_path / "full.toml").write_text(full)
     code, decision = project.gate("after", "--baseline", "before", "--reviews", "full.toml")

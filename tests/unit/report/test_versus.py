@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.unit.compare.changes.made import Bench, documents
+from tests.unit.compare.changes.wrapped import Silently
 from tests.unit.report import versus_sample as sample
 from tests.unit.report.sample import cases
 
@@ -318,3 +320,38 @@ def test_two_real_runs(tmp_path: Path) -> None:
     assert gone
     assert all(row.fate == "gone" for row in gone)
     assert "document removed" in html(view)
+
+
+def test_a_question_that_failed_says_so_and_where(tmp_path: Path) -> None:
+    """Two questions fail now: one raises, one reports that its search ran out of time. Nothing of them says that no
+    step moved, or that there is another answer."""
+
+    class Broken(Silently):
+        async def ask(self, request: Any) -> Any:
+            if request.query_id == "q-tea":
+                raise RuntimeError("down")
+            reply = await self.inner.ask(request)
+            if request.query_id != "q-salt":
+                return reply
+            slow = {"code": "too_slow"}
+            step = {"step_id": "s1", "name": "lexical", "kind": "lexical", "error": slow}
+            return replace(reply, value={"error": slow, "steps": [step]})
+
+    bench = Bench(tmp_path)
+    before, after = bench.run(), bench.run(wrap=lambda made: Broken(made, dict))
+    _, digest = pair(bench.store, before.table_digest, after.table_digest, names=("old", "new"))
+    view = versus(bench.store, digest)
+    failed = {one.query_id: one.failed for one in view.questions if one.failed != (None, None)}
+    assert failed == {"q-tea": (None, "failed: RuntimeError"), "q-salt": (None, "failed: too_slow at lexical")}
+    assert {(one.failure, one.failed_at) for one in view.losses} == {("exception", None), ("exception", "lexical")}
+    assert {"error", "changed"} <= set(next(one.flags for one in view.questions if one.query_id == "q-tea"))
+    page = html(view)
+    assert "failed: RuntimeError, now" in page
+    assert "failed: too_slow at lexical, now" in page
+    assert "the question failed (exception) at lexical; cannot be told" in page
+    assert "no step moved" not in page
+    assert "other answer" not in page
+    back = versus(bench.store, pair(bench.store, after.table_digest, before.table_digest)[1])
+    assert {one.failed for one in back.questions} == {
+        (None, None), ("failed: RuntimeError", None), ("failed: too_slow at lexical", None)
+    }  # fmt: skip

@@ -117,7 +117,7 @@ def _question(case: Case, benchmark: Benchmark, library: Library, foreign: bool)
         side=side,
         foreign=foreign,
         text=same_words(case.query),
-        context=_context(case),
+        context=circumstances(case),
         labels=tuple(Labelled(one, library.of(one)) for one in case.evidence or ()),
     )
 
@@ -127,7 +127,8 @@ def same_words(text: str) -> str:
     return normalise_unicode(text) or " ".join(text.split())
 
 
-def _context(case: Case) -> Context:
+def circumstances(case: Case) -> Context:
+    """Who asks, after which history, at what time: only within one of these are two questions compared."""
     who = case.principal
     asker = None if who is None else (who.id, frozenset(who.tenants), frozenset(who.roles), frozenset(who.groups))
     history = () if case.conversation is None else case.conversation.history

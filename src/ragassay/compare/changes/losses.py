@@ -167,7 +167,20 @@ class _Losses:
             moved=moved,
             blamed=blamed,
             silent=bool(moved) and not blamed,
+            failure=None if content.failure is None else content.failure.cause,
+            failed_at=failed_at(content),
         )
+
+
+def failed_at(content: TraceContent) -> str | None:
+    """The name of the step that failed, as the failure says or as the first step with an error; None: nobody knows,
+    or nothing failed."""
+    if content.failure is None:
+        return None
+    by_id = {one.step_id: one.name for one in content.steps}
+    if content.failure.step is not None:
+        return by_id.get(content.failure.step, content.failure.step)
+    return next((one.name for one in content.steps if one.error is not None), None)
 
 
 def _lost(ours: Fates, theirs: Fates) -> list[_Lost]:

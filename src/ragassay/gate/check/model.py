@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from ragassay.errors import UsageError
+from ragassay.gate.evidence import Evidence
 from ragassay.gate.reading import labelled, may_be_answered
 from ragassay.measures import Measure, parse
 from ragassay.records.case import Case
+from ragassay.records.judgement import JudgeIdentity, JudgementSet
 from ragassay.records.protocol import Scoring
 from ragassay.score.answer import RUNTIME_MEASURES
 from ragassay.score.derived import GROUPED
 from ragassay.score.fill import LIMITED
 from ragassay.score.observe import COUNTS
 from ragassay.score.paraphrases import groups
+from ragassay.store import Store
+from ragassay.traces.graph import context_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,34 @@ class Given:
         if measure.name == "empty_retrieval":
             return [one for one in cases if one.evidence == ()]
         return cases
+
+
+def given_of(store: Store, evidence: Evidence, *, received: bool = False) -> Given:
+    """The questions, measures and limits of a run that is scored already.
+
+    `received`: with how many items generation received at most, which nobody knows before the run: a gate must not
+    change its mind about a sealed policy for what the system then did.
+    """
+    contexts = [context_of(one).items for one in evidence.contents] if received else []
+    return Given(
+        evidence.cases,
+        evidence.scoring,
+        evidence.benchmark.rel,
+        evidence.subject.top_k,
+        calibrated=frozenset({*evidence.table.calibrations, *_people(store, evidence)}),
+        completeness=evidence.benchmark.completeness,
+        repeats=evidence.subject.repeats,
+        received=max((len(one) for one in contexts if one is not None), default=None),
+        places=evidence.observed.places,
+    )
+
+
+def _people(store: Store, evidence: Evidence) -> Iterator[str]:
+    """Judges that are persons, whom nobody calibrates."""
+    for name, digest in evidence.table.judged.items():
+        identity = store.get_record(JudgeIdentity, store.get_record(JudgementSet, digest).judge)
+        if identity.kind == "person":
+            yield name
 
 
 def _of_flips(measure: Measure) -> str:

@@ -105,11 +105,18 @@ def population(given: Given, row: Any, field: str) -> Iterator[Finding]:
                   "`ragassay benchmark check` counts them")  # fmt: skip
 
 
-def demand(row: Any, within: tuple[float, float] | None, field: str) -> Iterator[Finding]:
-    """Whether a threshold can be broken and can be fulfilled."""
+def demand(
+    row: Any, within: tuple[float, float] | None, field: str, direction: str = "none", name: str = ""
+) -> Iterator[Finding]:
+    """Whether a threshold can be broken and can be fulfilled, and is on the side that is worse."""
     if (told := idle(row, within)) is not None:
         yield Finding("refused", f"{field}.{told.partition(' ')[0]}", f"nothing could break {told}")
         return
+    for key, worse in (("at_least", "lower"), ("at_most", "higher")):
+        if getattr(row, key, None) is not None and direction == worse:
+            other = "at_most" if key == "at_least" else "at_least"
+            yield Finding("refused", f"{field}.{key}", f"of {name} the {worse} is the better: the worse a system is, "
+                          "the surer it would hold", f"{other}, or another measure")  # fmt: skip
     least, greatest = within or (0.0, float("inf"))
     for key, floor in (("at_least", True), ("at_most", False)):
         value = getattr(row, key, None)
@@ -123,7 +130,7 @@ def check_rule(policy: Policy, rule: Rule, given: Given, field: str, *, fixed: b
     found = [*measure_of(rule.measure, given, field, read="mean", step=rule.step), *population(given, rule, field)]
     measure = given.spelled(rule.measure)
     within = range_of(measure.declared)
-    found += demand(rule, within, field)
+    found += demand(rule, within, field, measure.declared.direction, measure.name)
     if measure.name in OVER_ALL and rule.class_ is not None:
         found.append(
             Finding("refused", f"{field}.class", f"{measure} compares both kinds of questions: no class has it")
@@ -137,18 +144,26 @@ def check_rule(policy: Policy, rule: Rule, given: Given, field: str, *, fixed: b
     if (rule.zero or rule.margin is not None) and measure.declared.direction == "none":
         found.append(Finding("refused", f"{field}.measure", f"neither more nor less of {measure.name} is better"))
     if rule.margin is not None and measure.declared.stage == "retrieval" and given.completeness != "complete":
-        found += _judged(given, field)
+        found += _judged(measure, given, field)
     if not any(one.level == "refused" for one in found) and within is not None:
         found += _too_small(policy, rule, measure, within, given, field)
     for one in found:
         yield Finding(one.level, field, one.message, one.hint) if fixed else one
 
 
-def _judged(given: Given, field: str) -> Iterator[Finding]:
-    if not any(one.partition("@")[0].partition("(")[0] == "judged" for one in given.measured):
+def _judged(measure: Measure, given: Given, field: str) -> Iterator[Finding]:
+    cuts = [int(one.rpartition("@")[2]) for one in given.measured if one.startswith("judged") and "@" in one]
+    wanted = measure.cutoff or 0
+    if cuts and 2 * max(cuts) < wanted:
+        told = f"judged@{max(cuts)} says nothing of most of the {wanted} places that it reads"
+        yield Finding("refused", f"{field}.margin", told, f'add "judged@{wanted}" to [scoring] measures')  # fmt: skip
+    elif cuts and max(cuts) < wanted:
+        yield Finding("warning", f"{field}.margin", f"judged@{max(cuts)} says nothing of the places behind it",
+                      f'add "judged@{wanted}" to [scoring] measures')  # fmt: skip
+    if not cuts:
         yield Finding(
             "refused", f"{field}.margin", "two arms of which nobody knows how much was judged are never told apart",
-            'add "judged@10" to [scoring] measures, or label every document (completeness = "complete")',
+            f'add "judged@{wanted or 10}" to [scoring] measures, or label every document (completeness = "complete")',
         )  # fmt: skip
 
 
@@ -252,7 +267,8 @@ def _margin(
 def check_must_hold(rule: MustHold, given: Given, field: str) -> Iterator[Finding]:
     """Everything about questions that must hold."""
     yield from measure_of(rule.measure, given, field, read="question", step=rule.step)
-    yield from demand(rule, range_of(given.spelled(rule.measure).declared), field)
+    declared = given.spelled(rule.measure).declared
+    yield from demand(rule, range_of(declared), field, declared.direction, declared.name)
     known = {str(one.query_id) for one in given.cases}
     for number, name in enumerate(rule.cases):
         if name not in known:
@@ -268,7 +284,8 @@ def check_need(need: Need, given: Given, field: str) -> Iterator[Finding]:
     """Everything about what one question needs."""
     yield from measure_of(need.measure, given, field, read="question", step=need.step)
     yield from population(given, need, field)
-    yield from demand(need, range_of(given.spelled(need.measure).declared), field)
+    declared = given.spelled(need.measure).declared
+    yield from demand(need, range_of(declared), field, declared.direction, declared.name)
 
 
 def check_verdicts(policy: Policy, floor: Verdicts, given: Given, field: str) -> Iterator[Finding]:
@@ -288,8 +305,10 @@ def check_budget(policy: Policy, budget: Budget, given: Given, field: str) -> It
     within = range_of(measure.declared)
     if budget.statistic == "share" and within != (0.0, 1.0):
         found.append(Finding("refused", f"{field}.statistic", f"{measure} is no share", 'as of error_rate; or "p95"'))
-    if within is not None:
-        found += demand(budget, within, field)
+    if within is not None or budget.at_most is not None:
+        found += demand(budget, within, field, measure.declared.direction, measure.name)
+    elif measure.declared.direction == "higher":
+        found.append(Finding("refused", f"{field}.measure", f"of {measure.name} the higher is the better: no budget"))
     yield from found
     if any(one.level == "refused" for one in found) or budget.sample:
         return

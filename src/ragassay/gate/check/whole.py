@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ragassay.gate.check.loose import loose
 from ragassay.gate.check.model import Finding, Given
 from ragassay.gate.check.one import check_budget, check_must_hold, check_need, check_rule, check_verdicts, measure_of
-from ragassay.gate.reading import CLASSES
+from ragassay.gate.reading import CLASSES, Part, may_be_answered
 from ragassay.gate.refusals import rules_of
+from ragassay.gate.verdicts import needs_any
 from ragassay.measures import Measure
 from ragassay.records.case import Case
 from ragassay.records.policy import Policy, Rule
@@ -22,7 +24,9 @@ def check(policy: Policy, given: Given) -> list[Finding]:
 
     Refused: nothing is demanded; a measure that is not scored or cannot be read by that rule; questions that the
     benchmark does not have; a demand that nothing could break or fulfil; too few questions to ever pass; a cut-off
-    above what generation receives; rr or hit as the only measure of multi_hop; a judge without calibration.
+    above what generation receives; rr or hit as the only measure of multi_hop; a judge without calibration; a floor on
+    what is better the lower it is, or a ceiling on what is better the higher; a floor on good questions of which
+    nothing says what a good answer is. A gate passes nothing under a policy of which anything is refused.
     """
     found = [*_rules(policy, given), *_whole(policy, given)]
     return sorted(found, key=lambda one: one.level != "refused")
@@ -50,12 +54,17 @@ def _whole(policy: Policy, given: Given) -> Iterator[Finding]:
     if not policy.demands:
         hint = "add [[policy.rules]] or [[policy.must_hold]]: without rules nothing can pass"
         yield Finding("refused", "policy", "the policy demands nothing", hint)
+    if policy.reference and not any(one.margin is not None for one in policy.rules):
+        yield Finding("refused", "policy.reference", "no rule has a margin to hold the baseline by",
+                      "add a rule with a margin, or take reference out")  # fmt: skip
     yield from _multi_hop(policy, given)
     yield from _outcome(policy, given)
     yield from _bands(policy, given)
     yield from _silence(policy, given)
     yield from _contradictions(policy, given)
     yield from _unread(policy, given)
+    yield from _good_at_nothing(policy, given)
+    yield from loose(policy, given)
 
 
 def _multi_hop(policy: Policy, given: Given) -> Iterator[Finding]:
@@ -110,6 +119,20 @@ def _bands(policy: Policy, given: Given) -> Iterator[Finding]:
     unread = sorted(str(one) for one in present - set(policy.bands) if one is not None)
     if policy.bands and unread:
         yield Finding("warning", "policy.bands", f"questions of risk {', '.join(unread)} have no band")
+
+
+def _good_at_nothing(policy: Policy, given: Given) -> Iterator[Finding]:
+    """Floors on good questions where an answer is allowed and nothing says what it needs: any text would be good."""
+    for number, floor in enumerate(policy.verdicts):
+        part = Part(floor.class_, floor.slice, floor.risk)
+        bare = [one for one in given.cases if part.has(one) and may_be_answered(one) and not needs_any(policy, one)]
+        if bare:
+            yield Finding(
+                "refused", f"policy.verdicts[{number}]",
+                f"nothing says what an answer to {many(len(bare), 'question')} needs, such as {bare[0].query_id}: "
+                "whatever was answered would be good",
+                "add [[policy.needs]] for their class and risk",
+            )  # fmt: skip
 
 
 def _contradictions(policy: Policy, given: Given) -> Iterator[Finding]:

@@ -119,6 +119,7 @@ def _questions(
             flags=own.flags,
             top=own.top,
             answer_differs=own.answer_differs,
+            failed=own.failed,
             lost=own.lost,
             moves=tuple(moves.get(case.query_id, ())[:MOST_MOVES]),
             moves_total=len(moves.get(case.query_id, ())),
@@ -143,7 +144,8 @@ def _loss_groups(losses: Sequence[NewLoss], questions: Sequence[QuestionPair]) -
     places = {one.query_id: place for place, one in enumerate(questions)}
     groups: dict[tuple[object, ...], list[NewLoss]] = {}
     for one in losses:
-        groups.setdefault((one.steps, one.fate, one.moved, one.blamed, one.silent), []).append(one)
+        how = (one.steps, one.fate, one.moved, one.blamed, one.silent, one.failure, one.failed_at)
+        groups.setdefault(how, []).append(one)
     made = []
     for own in sorted(groups.values(), key=lambda rows: (-len(rows), rows[0].steps, rows[0].fate)):
         ids = dict.fromkeys(row.query_id for row in own)
@@ -154,6 +156,8 @@ def _loss_groups(losses: Sequence[NewLoss], questions: Sequence[QuestionPair]) -
                 moved=own[0].moved,
                 blamed=own[0].blamed,
                 silent=own[0].silent,
+                failure=own[0].failure,
+                failed_at=own[0].failed_at,
                 upstream_same=sum(row.upstream_same for row in own),
                 facts=len(own),
                 questions=tuple((places[one], one) for one in ids if one in places),

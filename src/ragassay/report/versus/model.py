@@ -73,6 +73,8 @@ class QuestionPair(Sheet, frozen=True, kw_only=True):
     """The largest move of a ratio: downwards if the question regressed, else upwards; absent if no ratio moved."""
     answer_differs: bool
     """The text or the outcome of an answer differs, or a failure does."""
+    failed: tuple[str | None, str | None]
+    """Why the question has no answer before and now: it failed, where that is known, or it has no trace."""
     lost: int
     """Facts that the context held before and does not now, over all repeats."""
     moves: tuple[Move, ...]
@@ -93,6 +95,9 @@ class LossGroup(Sheet, frozen=True, kw_only=True):
     moved: tuple[str, ...]
     blamed: tuple[str, ...]
     silent: bool
+    failure: str | None
+    """Cause of the failure in which the candidate's answers ended."""
+    failed_at: str | None
     upstream_same: int
     """Of how many all that came in was the same."""
     facts: int

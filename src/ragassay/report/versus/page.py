@@ -74,6 +74,7 @@ def _environment() -> jinja2.Environment:
         "kind_words": KIND_WORDS,
         "value_of": value_of,
         "move_words": move_words,
+        "failed_words": failed_words,
         "difference": difference,
         "stated": stated,
         "doubts": doubts,
@@ -97,6 +98,13 @@ def value_of(value: float | None, status: str, measure: str) -> str:
     """A question's value on one side, or why there is none."""
     unit = unit_of(measure)
     return status if value is None else value_text(value, "ratio" if unit in RATIOS else unit)
+
+
+def failed_words(failed: tuple[str | None, str | None]) -> list[str]:
+    """`failed: timeout at rerank, now`; nothing for a question that has an answer on both sides."""
+    if failed[0] == failed[1]:
+        return [f"{failed[0]}, before and now"] if failed[0] else []
+    return [f"{one}, {when}" for one, when in zip(failed, ("before", "now"), strict=True) if one]
 
 
 def difference(one: Move) -> str:

@@ -9,15 +9,21 @@ from typing import NamedTuple
 
 import msgspec
 
+from ragassay.compare.changes.losses import failed_at
 from ragassay.compare.side import Side
 from ragassay.records.case import Case
 from ragassay.records.comparison import Effect, Move, NewLoss
 from ragassay.records.score import Observation
+from ragassay.records.trace import TraceContent
 from ragassay.report.dimensions import bounded, is_runtime
 from ragassay.report.lists import CONTEXT
 from ragassay.report.versus.model import Moved
 
 ORDER: tuple[Moved, ...] = ("changed", "regressed", "improved", "error", "undefined", "missing", "unjudged")
+Key = tuple[str, int]
+"""Question and repeat."""
+NO_TRACE = "no trace"
+MOST_CODE = 80
 Nearest = Mapping[tuple[str, str], str | None]
 """(measure, class) -> the step nearest to the answer at which it has an effect."""
 
@@ -33,6 +39,8 @@ class Told:
     """The largest move of a ratio in either direction."""
     lost: int = 0
     answer_differs: bool = False
+    failed: tuple[str | None, str | None] = (None, None)
+    """Why there is no answer before and now, of the first repeat without one."""
     states: set[str] = field(default_factory=set)
 
     @property
@@ -110,9 +118,7 @@ def told(
     for query_id, repeat in before.keys() & after.keys():
         if query_id in found and before[query_id, repeat] != after[query_id, repeat]:
             found[query_id].answer_differs = True
-    for (query_id, _), said in (*before.items(), *after.items()):
-        if query_id in found and said.failure is not None:
-            found[query_id].states.add("error")
+    _failures(sides, found, (before, after))
     for case in cases:
         if case.evidence is None:
             found[case.query_id].states.add("unjudged")
@@ -120,6 +126,36 @@ def told(
         if query_id in found:
             found[query_id].states.add(state)
     return found
+
+
+def _failures(
+    sides: tuple[Side, Side], found: Mapping[str, Told], arms: tuple[dict[Key, _Said], dict[Key, _Said]]
+) -> None:
+    """Marks questions without an answer on a side, with the failure and its step, or that there is no trace."""
+    words: list[dict[str, str]] = [{}, {}]
+    for place, (side, said) in enumerate(zip(sides, arms, strict=True)):
+        broken = {key for key, one in said.items() if one.failure is not None}
+        for content in side.traces() if broken else ():
+            if (content.query_id, content.repeat) in broken:
+                words[place].setdefault(content.query_id, failure_words(content))
+        asked = {one.query_id for one in side.cases}
+        for query_id, repeat in sorted(arms[1 - place].keys() - said.keys()):
+            if query_id in asked and repeat < side.subject.repeats:
+                words[place].setdefault(query_id, NO_TRACE)
+    for query_id in words[0].keys() | words[1].keys():
+        if query_id in found:
+            own = (words[0].get(query_id), words[1].get(query_id))
+            found[query_id].failed = own
+            found[query_id].states |= {"missing" if one == NO_TRACE else "error" for one in own if one}
+
+
+def failure_words(content: TraceContent) -> str:
+    """`failed: timeout at rerank`, an exception by its code; the step where it is known."""
+    failure, at = content.failure, failed_at(content)
+    if failure is None:
+        return NO_TRACE
+    cause = failure.code if failure.code and failure.cause == "exception" else failure.cause.replace("_", " ")
+    return f"failed: {cause[:MOST_CODE]}{f' at {at}' if at else ''}"
 
 
 def _add(own: Told, move: Move, step: str | None) -> None:
@@ -138,7 +174,7 @@ def _larger(held: Move | None, move: Move) -> Move:
     return move if held is None or abs(move.difference or 0.0) > abs(held.difference or 0.0) else held
 
 
-def _said(side: Side) -> dict[tuple[str, int], _Said]:
+def _said(side: Side) -> dict[Key, _Said]:
     """Answer text, outcome and failure of every question and repeat that was asked."""
     decode = msgspec.json.Decoder(_Said).decode
     said = map(decode, side.store.get_raw_lines(side.run.contents))

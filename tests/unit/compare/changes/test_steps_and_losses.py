@@ -9,6 +9,8 @@ from msgspec.structs import replace
 from tests.unit.compare.changes.made import SYSTEM, Bench, Changed, Letters, Made, documents, lines, system
 from tests.unit.compare.changes.wrapped import Silently
 
+from ragassay.cli.diff import loss_lines
+
 
 def counts(found: Changed) -> dict[str, tuple[int, int, int]]:
     """Step -> same, first, downstream."""
@@ -222,6 +224,10 @@ def test_a_question_that_fails_now_is_lost_where_it_failed(bench: Bench, baselin
     found = bench.between(baseline, bench.run(wrap=lambda made: Broken(made, dict)))
     (loss,) = found.losses
     assert (loss.query_id, loss.fate, loss.steps, loss.silent) == ("q-tea", "unknown", (), True)
-    assert loss.moved == ("answer",)
+    assert (loss.moved, loss.failure, loss.failed_at) == (("answer",), "exception", None)
+    assert next(iter(loss_lines(found.losses))) == "facts lost anew: 1"
+    assert list(loss_lines(found.losses))[1] == (
+        "  q-tea f: the candidate failed (exception); unknown; begins at answer: silent"
+    )
     assert [name for name, one in found.steps.items() if one.silent] == ["answer"]
     assert found.steps["lexical"].only_baseline == 1

@@ -133,7 +133,7 @@ def test_the_gate_reads_the_same_questions_over_another_corpus_where_that_is_dec
     ours, theirs = (read_evidence(planting.bench.store, one.table_digest, "arm") for one in (made, sound))
     assert ours.subject.benchmark != theirs.subject.benchmark
     check_alike(planting.bench.store, ours, theirs, ["document_removed"])
-    with pytest.raises(UsageError, match="another corpus"):
+    with pytest.raises(UsageError, match="the corpora differ"):
         check_alike(planting.bench.store, ours, theirs, [])
 
 
