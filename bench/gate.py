@@ -55,8 +55,9 @@ def _tables(store: Any, questions: int, depth: int) -> None:
 
 def main() -> None:
     """Write the tables, then read them."""
+    from ragassay.gate.check import check, given_of
     from ragassay.gate.decide import read_demands
-    from ragassay.gate.evidence import read_evidence
+    from ragassay.gate.evidence import check_alike, read_evidence
     from ragassay.gate.rules import Arms
     from ragassay.gate.verdicts import questions
     from ragassay.score.table import load_world
@@ -84,6 +85,8 @@ def main() -> None:
                 asked = _timed("each question by its needs", lambda: questions(store, one, policy, world))  # noqa: B023
             found = _timed(name, lambda: read_demands(Arms(store, policy, one, other), asked))  # noqa: B023
             results.update(each.result for each in found)
+            _timed(f"  what the check says of {name}", lambda: check(policy, given_of(store, one)))  # noqa: B023
+        _timed("whether both were measured alike", lambda: check_alike(store, one, other, ()))
         print(f"  results: {dict(results)}")
 
 

@@ -130,14 +130,11 @@ def test_the_same_words_from_two_askers_are_two_questions(make: Any) -> None:
     assert (code, decision["results"][0]["clusters"], decision.get("notes", [])) == (0, 30, [])
 
 
-@pytest.mark.parametrize("setting", ["hold = 0.1", 'abstention_rules = ["x"]', 'normalisation = "none"'])
+@pytest.mark.parametrize("setting", ["hold = 0.1", 'abstention_rules = ["x"]'])
 def test_arms_that_were_measured_in_two_ways(make: Any, setting: str) -> None:
     """A candidate that is asked to hold a tenth of the evidence is as good as a baseline that must hold all of it."""
     project = make(policy=MARGIN, size=60)
     project.run("before")
-    if "normalisation" in setting:
-        code, _, err = project.do("run", "--name", "no")
-        pytest.skip(err)
     scored(project, "cand", **{"measures =": f"{setting}\nmeasures ="})
     code, told = project.gate("cand", "--baseline", "before")
     assert code == USAGE
@@ -186,14 +183,8 @@ def reviewed(make: Any) -> Project:
     """Two runs of which one question moved, and the file that asks a person to open it."""
     project: Project = make(policy=f"{P}{FLOOR}[policy.review]\n{RECALL}largest = 5\n")
     project.run("before")
-    project.system(GOOD.replace("request.query_id[1:]", 'request.query_id[1:].replace("0", "1")'))
-    project.cases([project.case(one) for one in range(30)])
-    project.system(GOOD.replace("    return {", '    number = "1" if number == "0" else number\n    return {', 1))
-    project.system(
-        GOOD.replace(
-            "number = request.query_id[1:]", 'number = {"0": "1"}.get(request.query_id[1:], request.query_id[1:])'
-        )
-    )
+    asked = "request.query_id[1:]"
+    project.system(GOOD.replace(f"number = {asked}", f'number = {{"0": "1"}}.get({asked}, {asked})'))
     project.run("after")
     code, decision = project.gate("after", "--baseline", "before", "--to-review", "asked.toml")
     assert (code, project.reasons(decision)) == (CANNOT_TELL, {"review_absent"})
