@@ -91,7 +91,7 @@ def probed(digest: Callable[[str], str]) -> dict[str, Record]:
         suite=of("suite"), replies=of("replies"), findings=of("findings"), standing=standing,
         started_at=Instant("2026-08-01T00:00:00Z"), finished_at=Instant("2026-08-01T00:01:00Z"), leaks=1, attacks=0,
         reviews=1, protected_in_empty=0, rates=(rate,),
-        filters=(FilterCheck(step="vector", verified=3, violated=1, not_evaluable=6),),
+        filters=(FilterCheck(step="vector", verified=3, violated=1, not_evaluable=6, short=2),),
         oracles=(
             Oracle(channel="latency", path="latency_ms", pairs=(40, 40), p_values=(1e-6, 0.5), verdict="review",
                    effect=1.5, detectable=2.25),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
@@ -20,8 +21,11 @@ from trials.judge_kills import run_judge_kills
 from trials.kills import run_kills
 from trials.lives import TrialError
 from trials.planted_secrets import run_secrets
+from trials.probe_power import run_probe_power
+from trials.probe_texts import run_probe_texts
 from trials.real_texts import run_real_texts
 from trials.tampers import run_tampers
+from trials.twins import CORRECT, EXPECTED, figures_of, run_twins
 
 Figures = list[tuple[str, str]]
 
@@ -80,6 +84,22 @@ def _real_texts(given: Namespace) -> Figures:
     if not given.data.is_dir():
         return [("real_texts", f"left out: there is no {given.data}; name the data with --data")]
     return run_real_texts(given.data, given.seed)
+
+
+def _twins(_: Namespace) -> Figures:
+    """the probe on the tenant service and on each of its leaky twins: half an hour (in parts: trials.twins)"""
+    with tempfile.TemporaryDirectory(prefix="twins-") as folder:
+        return figures_of(run_twins(Path(folder), [CORRECT, *EXPECTED]))
+
+
+def _probe_texts(given: Namespace) -> Figures:
+    """leaks in every disguise, and 5,000 clean real texts (--data): what the probe's matcher finds"""
+    return run_probe_texts(given.data, given.seed)
+
+
+def _probe_power(given: Namespace) -> Figures:
+    """what the probe's oracles of time and counts could show, and how often they see what is not there"""
+    return run_probe_power(given.seed)
 
 
 def _injections(_: Namespace) -> Figures:

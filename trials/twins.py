@@ -20,19 +20,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import psycopg
-
+from trials import probe_power, probe_texts
 from trials.lives import TrialError
 from trials.twins_page import page
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "tenants"
 PEOPLE = ("ada@northwind", "ben@northwind", "ada@strasse", "ada@straße")
 LANGUAGES = ("de",)
+SEED = 20260801
 CORRECT, FULL = "correct", "correct, full suite"
 STEPS = ("dense", "tenant filter", "summaries", "words", "named documents", "memory", "rrf", "overlap", "context")
 """Of the example, in the order in which they run."""
@@ -82,20 +82,26 @@ EXPECTED: dict[str, Named] = {
 # -- one service
 
 
-def settings(address: str, *, full: bool) -> str:
-    """The example's settings, at the address of this service; the smaller suite unless `full`."""
-    text = (EXAMPLE / "ragassay.toml").read_text("utf-8").replace("http://127.0.0.1:8077", address)
-    if full:
-        return text
-    head, *people = text.split("[probe.principals.")
-    kept = [one for one in people if one.startswith(tuple(f'"{who}"' for who in PEOPLE))]
-    head = head.replace("documents = 1\n", f"documents = 1\nlanguages = {json.dumps(LANGUAGES)}\n")
-    return "[probe.principals.".join([head, *kept])
+def written(address: str) -> str:
+    """The example's settings, at the address of this service."""
+    return (EXAMPLE / "ragassay.toml").read_text("utf-8").replace("http://127.0.0.1:8077", address)
+
+
+def settings(
+    address: str, people: Sequence[str] = PEOPLE, languages: Sequence[str] = LANGUAGES, oracle_documents: int = 40
+) -> str:
+    """The same with fewer principals and languages."""
+    head, *every = written(address).split("[probe.principals.")
+    kept = [one for one in every if one.startswith(tuple(f'"{who}"' for who in people))]
+    told = f"documents = 1\nlanguages = {json.dumps(languages)}\noracle_documents = {oracle_documents}\n"
+    return "[probe.principals.".join([head.replace("documents = 1\n", told), *kept])
 
 
 @contextmanager
 def serving(database: str, name: str, hole: str) -> Iterator[str]:
     """The address of a service with a database of its own; `hole` is empty for the correct one."""
+    import psycopg
+
     with psycopg.connect(database, autocommit=True) as made:
         made.execute(f"create database {name}")  # type: ignore[arg-type]
     own = database.replace("/postgres?", f"/{name}?")
@@ -115,28 +121,32 @@ def serving(database: str, name: str, hole: str) -> Iterator[str]:
 def environment(number: int) -> dict[str, str]:
     """Of the service and of the probe; a number makes a key, and a key makes a suite."""
     key = f"a key of the trial of twins, number {number}"
-    return os.environ | {"TENANTS_OPERATOR": "the operator of the trial", "RAGASSAY_PROBE_KEY": key}
+    return os.environ | {"TENANTS_OPERATOR": "the operator", "RAGASSAY_PROBE_KEY": key}
 
 
-def probed(database: str, what: str, hole: str, number: int, *, full: bool) -> dict[str, Any]:
-    """One suite against one service, by the command line: exit code, time, and the assessment."""
+def asked(given: str, number: int = 1) -> dict[str, Any]:
+    """One suite by the command line, with these settings: exit code, time, and the assessment with its findings."""
     with tempfile.TemporaryDirectory(prefix="twins-") as made:
         folder = Path(made)
         for name in ("documents.jsonl", "questions.jsonl", "schema.sql"):
             (folder / name).write_bytes((EXAMPLE / name).read_bytes())
-        with serving(database, f"twins_{hole or CORRECT}_{number}_{full:d}", hole) as address:
-            (folder / "ragassay.toml").write_text(settings(address, full=full), "utf-8")
-            start = time.monotonic()
-            done = subprocess.run(
-                [sys.executable, "-m", "ragassay", "probe", "run", "--json"], cwd=folder, env=environment(number),
-                capture_output=True, text=True, check=False,
-            )  # fmt: skip
-            took = time.monotonic() - start
+        (folder / "ragassay.toml").write_text(given, "utf-8")
+        start = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-m", "ragassay", "probe", "run", "--json"], cwd=folder, env=environment(number),
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        took = time.monotonic() - start
     try:
-        assessment = json.loads(done.stdout)
+        return {"exit": done.returncode, "took_s": round(took, 1), **json.loads(done.stdout)}
     except ValueError:
-        raise TrialError(f"{what}: exit code {done.returncode}: {done.stderr[-2000:]}") from None
-    return {"what": what, "hole": hole, "exit": done.returncode, "took_s": round(took, 1), **assessment}
+        raise TrialError(f"exit code {done.returncode}: {done.stderr[-2000:]}") from None
+
+
+def probed(database: str, what: str, hole: str, number: int, *, full: bool) -> dict[str, Any]:
+    """One suite against one service: the example's own if `full`, else the smaller one."""
+    with serving(database, f"twins_{hole or CORRECT}_{number}_{full:d}", hole) as address:
+        return {"what": what, "hole": hole, **asked(written(address) if full else settings(address), number)}
 
 
 # -- what was found
@@ -162,6 +172,12 @@ def missing(one: dict[str, Any]) -> str:
         if wanted and other:
             return f"named by a {field} that has nothing to do with it: {sorted(other)}"
     return ""
+
+
+def place(one: dict[str, Any]) -> str:
+    """Where a hole has to be named, in words."""
+    named = EXPECTED[one["hole"]]
+    return named.channel + (f", {named.step}" if named.step else "")
 
 
 def run_twins(keep: Path, wanted: list[str], *, again: int = 0, full: bool = False) -> list[dict[str, Any]]:
@@ -191,6 +207,12 @@ def _kept(keep: Path, what: str) -> Path:
     return keep / f"{what.replace(', ', '-').replace(' ', '-')}.json"
 
 
+def _once(path: Path, made: Callable[[], str]) -> str:
+    if not path.exists():
+        path.write_text(made(), "utf-8")
+    return path.read_text("utf-8").strip()
+
+
 def figures_of(results: list[dict[str, Any]]) -> Figures:
     """One line a result; TrialError where a hole was not caught, or the correct service was accused."""
     wrong = [f"{one['what']}: {missing(one)}" for one in results if missing(one)]
@@ -214,6 +236,7 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, required=True, help="folder of results; what is there is not asked again")
     parser.add_argument("--again", type=int, default=0, help="the correct service under so many keys")
     parser.add_argument("--full", action="store_true", help="the correct service by the example's own settings")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="public data sets, for the page")
     parser.add_argument("--out", type=Path, help="write the page there")
     given = parser.parse_args()
     known = [CORRECT, *EXPECTED]
@@ -222,7 +245,9 @@ def main() -> int:
     names = given.names or ([] if (given.again or given.full) and not given.out else known)
     results = run_twins(given.keep, names, again=given.again, full=given.full)
     if given.out:
-        given.out.write_text(page(results, missing), "utf-8")
+        power = _once(given.keep / "power.md", lambda: probe_power.table(SEED))
+        texts = _once(given.keep / "texts.md", lambda: probe_texts.table(given.data, SEED))
+        given.out.write_text(page(results, missing, place, power=power, texts=texts), "utf-8")
     wrong = {one["what"]: missing(one) for one in results if missing(one)}
     for one in results:
         print(f"{one['what']:24} {wrong.get(one['what'], 'as it should be')}")

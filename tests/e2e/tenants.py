@@ -23,6 +23,7 @@ class Client:
     """What a test says to a service."""
 
     def __init__(self, address: str) -> None:
+        self.address = address
         self._http = httpx2.Client(base_url=address, timeout=30)
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -14,6 +14,7 @@ from ragassay.probe.forms import numbers_in
 from ragassay.probe.match import Matcher
 from ragassay.probe.oracles import Pair, Seen, oracles
 from ragassay.probe.rates import rate, rates
+from ragassay.probe.shortage import short_list, shortages
 from ragassay.probe.verdict import OWASP, Judge, Status, Verdict
 from ragassay.probe.views import folded
 from ragassay.records.case import Principal
@@ -64,6 +65,8 @@ def assess(
     attacks, attacked = poisoning(verdicts, documents, wanted)
     findings = [each for one in verdicts for each in one.findings]
     findings += attacked + [_of_oracle(one) for one in told if one.verdict in ("finding", "review")]
+    short = shortages(verdicts)
+    findings += [short_list(step, count) for step, count in sorted(short.items())]
     tenants = {one.id: ", ".join(one.tenants) for one in people}
     protected = {
         (one.probe_id, one.repeat)
@@ -71,8 +74,8 @@ def assess(
         if one.severity == "leak" and one.channel == "answer" and one.category in ("empty", "unauthorized")
     }
     return Assessed(
-        verdicts, findings, [*rates(verdicts, tenants, wanted), *attacks], _filters(verdicts), told, len(protected),
-        _versions(answered), matcher.fuzzy,
+        verdicts, findings, [*rates(verdicts, tenants, wanted), *attacks], _filters(verdicts, short), told,
+        len(protected), _versions(answered), matcher.fuzzy,
     )  # fmt: skip
 
 
@@ -99,7 +102,7 @@ def with_power(verdicts: list[Verdict]) -> list[Verdict]:
 def pairs_of(answered: Sequence[ProbeReply], by_id: dict[str, Probe], anchors: dict[str, str]) -> list[Pair]:
     """Denied and non-existent, side by side, of every question that was asked in both ways."""
     arms: dict[tuple[str, str, int], dict[str, Seen]] = defaultdict(dict)
-    order: dict[tuple[str, str, int], str] = {}
+    documents: dict[tuple[str, str, int], str] = {}
     for one in answered:
         probe = by_id[one.probe_id]
         last = one.calls[-1]
@@ -108,17 +111,15 @@ def pairs_of(answered: Sequence[ProbeReply], by_id: dict[str, Probe], anchors: d
         if probe.after is not None or probe.calls[-1].credential != "valid" or not probe.target:
             continue
         key = (probe.group, f"{probe.principal}/{probe.wording}", one.repeat)
-        arms[key].setdefault(probe.arm, _seen(last, anchors.get(probe.target, ""), probe.target))
-        order.setdefault(key, one.probe_id)
-    # Side by side within a wording, so that both samples have as many of each.
-    keys = sorted(
-        (key for key in arms if len(arms[key]) == 2), key=lambda key: (key[1].rpartition("/")[2], key[2], order[key])
-    )
-    return [(arms[key]["attacker"], arms[key]["nonexistent"]) for key in keys]
+        endpoint = probe.calls[-1].endpoint
+        arms[key].setdefault(probe.arm, _seen(last, endpoint, anchors.get(probe.target, ""), probe.target))
+        if probe.arm == "attacker":
+            documents[key] = probe.target
+    return [Pair(documents[key], both["attacker"], both["nonexistent"]) for key, both in arms.items() if len(both) == 2]
 
 
-def _seen(reply: CallReply, anchor: str, document_id: str) -> Seen:
-    """What one reply shows, with the words of the question taken out."""
+def _seen(reply: CallReply, endpoint: str, anchor: str, document_id: str) -> Seen:
+    """What one reply shows, with the words of the question taken out; time by endpoint."""
     parts = parts_of(reply)
 
     def plain(text: str) -> str:
@@ -127,7 +128,7 @@ def _seen(reply: CallReply, anchor: str, document_id: str) -> Seen:
         return text[:300]
 
     numbers = {(channel, path): value for channel, path, value in features(parts)}
-    numbers["latency", "latency_ms"] = reply.latency_ms
+    numbers["latency", "latency_ms" if endpoint == "ask" else f"latency_ms of {endpoint}"] = reply.latency_ms
     words: dict[tuple[Channel, str], str] = {
         (one.channel, one.path): plain(one.text) for one in parts.texts if one.channel in ("error", "answer")
     }
@@ -203,13 +204,15 @@ def _of_oracle(one: Oracle) -> Finding:
     )  # fmt: skip
 
 
-def _filters(verdicts: Iterable[Verdict]) -> list[FilterCheck]:
+def _filters(verdicts: Iterable[Verdict], short: Mapping[str, int]) -> list[FilterCheck]:
     counts: dict[str, dict[str, int]] = {}
+    nothing = {"verified": 0, "violated": 0, "not_evaluable": 0}
     for one in verdicts:
         for step, what in one.filters:
-            told = counts.setdefault(step, {"verified": 0, "violated": 0, "not_evaluable": 0})
-            told[what] += 1
-    return [FilterCheck(step=step, **counts[step]) for step in sorted(counts)]
+            counts.setdefault(step, dict(nothing))[what] += 1
+    for step in short:
+        counts.setdefault(step, dict(nothing))
+    return [FilterCheck(step=step, short=short.get(step, 0), **counts[step]) for step in sorted(counts)]
 
 
 def _versions(answered: Iterable[ProbeReply]) -> dict[str, str]:

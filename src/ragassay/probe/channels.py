@@ -80,6 +80,8 @@ class Parts(NamedTuple):
     numbers: list[Number]
     shown: list[Shown]
     steps: list[Step]
+    lengths: list[tuple[str, int]]
+    """Of the lists that a retrieving step or a guard hands on, or of the reply's own lists of items, by name."""
     lists: bool
     """Whether it has any list of documents, were it empty."""
     answer: str | None
@@ -110,7 +112,7 @@ def parts_of(reply: CallReply) -> Parts:
     seen |= {one.channel for one in walk.shown} | walk.channels
     cached = outer.get("cached") is True
     return Parts(
-        walk.texts, walk.numbers, walk.shown, walk.steps, walk.lists, *_answer(outer),
+        walk.texts, walk.numbers, walk.shown, walk.steps, walk.lengths, walk.lists, *_answer(outer),
         frozenset({*seen, *(("cache",) if cached else ())}), cached,
     )  # fmt: skip
 
@@ -130,6 +132,7 @@ class _Walk:
         self.numbers: list[Number] = []
         self.shown: list[Shown] = []
         self.steps: list[Step] = []
+        self.lengths: list[tuple[str, int]] = []
         self.channels: set[Channel] = set()
         self.lists = False
 
@@ -152,6 +155,8 @@ class _Walk:
     def _list(self, value: list[Any], channel: Channel, step: str | None, path: str, depth: int) -> None:
         self.channels.add(channel)
         self.numbers.append(Number("count", f"{path}#", float(len(value))))
+        if channel == "items" and "." not in path:
+            self.lengths.append((path, len(value)))
         if channel in _ITEM_LISTS:
             self.lists = True
             self.shown += [self.document(one, channel, step, path) for one in value if isinstance(one, str | dict)]
@@ -164,6 +169,9 @@ class _Walk:
             self.value(one, channel, name, f"{path}.{name}" if steps else path, depth + 1)
 
     def _step(self, step: Mapping[str, Any], name: str) -> None:
+        handed_on = step.get("items_out", step.get("itemsOut"))
+        if step.get("kind") in ("lexical", "vector", "fetch", "guard") and isinstance(handed_on, list):
+            self.lengths.append((name, len(handed_on)))
         if step.get("kind") in ("lexical", "vector", "fetch"):
             given = step.get("filter")
             shown = json.dumps(given, ensure_ascii=False) if given not in (None, {}) else None

@@ -89,6 +89,8 @@ class _Maker:
             self._memo(tenant, "moved", "0", to_tenant=other)
             for kind in ATTACKS:
                 self._attack(tenant, kind)
+        for number in range(self._settings.oracle_documents):
+            self._memo(self._tenants[number % len(self._tenants)], "oracle", str(number))
 
     def _limits(self, tenant: str) -> list[Acl]:
         """Permissions that some principals of a tenant have and others of it have not."""

@@ -68,6 +68,9 @@ class ProbeSettings(Record, frozen=True, kw_only=True):
     """The environment variable that holds the key of the canaries, 16 bytes or more."""
     documents: Annotated[int, Meta(ge=1, le=200)] = 4
     """Canaries a tenant."""
+    oracle_documents: Annotated[int, Meta(ge=0, le=1000)] = 40
+    """Further ones of all tenants together, each held against a decoy: status, words, counts, scores and time need 30
+    documents at least to be evaluated."""
     repeats: Annotated[int, Meta(ge=1, le=100)] = 1
     languages: tuple[str, ...] = LANGUAGES
     top_k: Annotated[int, Meta(ge=1)] = 10

@@ -37,6 +37,8 @@ class Verdict(NamedTuple):
     channels: frozenset[Channel]
     """Those that the reply shows."""
     filters: tuple[tuple[str, Literal["verified", "violated", "not_evaluable"]], ...]
+    lengths: tuple[tuple[str, int], ...]
+    """Of the lists that retrieving steps hand on."""
     answer: str | None
     refused: bool
 
@@ -73,7 +75,7 @@ class Judge:
         )
         return Verdict(
             probe, reply.repeat, status, tuple(findings[:MOST_FINDINGS]), retrieved, parts.channels,
-            tuple(self._filters(probe, principal, parts)), parts.answer,
+            tuple(self._filters(probe, principal, parts)), tuple(parts.lengths), parts.answer,
             (parts.outcome in _REFUSED) or not (parts.answer or "").strip(),
         )  # fmt: skip
 

@@ -21,9 +21,10 @@ Wording = Literal[
     "direct_id", "top_k", "batch", "cache", "memory", "debug", "tenant_case",
 ]  # fmt: skip
 Endpoint = Literal["ask", "batch", "document"]
-PlantedRole = Literal["canary", "restricted", "removed", "moved", "attack", "twin", "decoy"]
+PlantedRole = Literal["canary", "restricted", "removed", "moved", "oracle", "attack", "twin", "decoy"]
 """restricted: for some of its tenant only; removed: planted and taken away again; moved: planted for one tenant and
-then given to another; attack and twin: the poisoned text and its clean counterpart; decoy: planted nowhere."""
+then given to another; oracle: held against a decoy only, to see whether denied can be told from non-existent; attack
+and twin: the poisoned text and its clean counterpart; decoy: planted nowhere."""
 Channel = Literal[
     "items", "context", "answer", "citation", "title", "snippet", "error", "count", "score", "tool", "cache", "log",
     "filter", "status", "text", "latency", "header", "other",
@@ -238,6 +239,9 @@ class FilterCheck(Record, frozen=True, kw_only=True):
     """A foreign document was among the candidates."""
     not_evaluable: Count
     """No filter, no tenants or no candidates are shown."""
+    short: Count = 0
+    """Questions whose list here had room left, and grew when more was asked for: by then something had been taken out
+    of it, as a filter after ranking does. Counted apart from the three."""
 
 
 class Oracle(Record, frozen=True, kw_only=True):
@@ -246,12 +250,13 @@ class Oracle(Record, frozen=True, kw_only=True):
     channel: Channel
     path: Name
     pairs: tuple[Count, Count]
+    """Documents in each sample, each held against one that does not exist."""
     p_values: tuple[float, float]
     verdict: Literal["finding", "review", "none", "not_evaluable"]
     effect: float | None = None
     """Median difference of the second sample (denied less non-existent), or difference of shares."""
     detectable: float | None = None
-    """The median difference that these pairs would have shown nine times in ten."""
+    """The least difference that these pairs would have shown nine times in ten."""
 
 
 class Assessment(Record, frozen=True, kw_only=True):

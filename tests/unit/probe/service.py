@@ -108,11 +108,12 @@ class Service:
         query, talk = body["query"], body.get("conversation")
         if body.get("filter") and self.hole != "filter":
             raise WrongError
-        key = query if self.hole == "cache" else (query, sub, tenant, tuple(groups), talk, str(body.get("filter")))
+        key = query if self.hole == "cache" else (query, sub, tenant, tuple(groups), talk, str(body))
         if key in self.cache:
             return {**self.cache[key], "cached": True}
-        ranked = self.search(query, tenant, groups, self.hole == "filter_after" or bool(body.get("filter")))
-        shown = ranked[:5]
+        late = self.hole in ("filter_after", "filter_hidden")
+        ranked = self.search(query, tenant, groups, late or bool(body.get("filter")))
+        shown = ranked[: body.get("top_k", 5)]
         kept = [pair for pair in shown if self.hole == "filter" or self.may(pair[1], tenant, groups)]
         held = talk if self.hole == "memory" else (sub, talk)
         remembered = self.memory.get(held, []) if talk else []
@@ -123,6 +124,13 @@ class Service:
             named = set(re.findall(r"\b\w{12}\b", query))
             others = [one for one in self.index.values() if not self.may(one, tenant, groups)]
             time.sleep(0.01 * any(word in one["text"] for word in named for one in others))
+        if self.hole == "filter_hidden":
+            shown = kept
+        if self.hole == "mute":
+            text = NOTHING
+        if self.hole.startswith("obeys"):
+            named = re.findall(r"\b[A-Z][a-z]{11}\b", query)
+            text = self.obeyed([one["text"] for _, one in kept if any(each in one["text"] for each in named)], text)
         made: dict[str, Any] = {
             "answer": {"text": text, "outcome": "abstained" if text == NOTHING else "answered", "citations": []},
             "contexts": [self.entry(one, score) for score, one in kept[:1]],
@@ -139,6 +147,19 @@ class Service:
             made["answer"]["text"] += base64.b64encode(every[0][1]["text"].encode()).decode() if every else ""
         self.cache[key] = made
         return made
+
+    def obeyed(self, texts: list[str], text: str) -> str:
+        """What a model says that believes whatever stands in what was found for it."""
+        for one in texts:
+            joined = re.search(r"when (\w+) and (\w+) are joined", one)
+            if joined and self.hole == "obeys instruction":
+                return joined[1] + joined[2]
+            if "legal hold" in one and self.hole == "obeys jamming":
+                return NOTHING
+            corrected = re.search(r"Correction: .* is ([\d,]+) euros", one)
+            if corrected and self.hole == "obeys contradiction":
+                return f"The fee is {corrected[1]} euros."
+        return text
 
     @staticmethod
     def entry(one: dict[str, Any], score: float) -> dict[str, Any]:

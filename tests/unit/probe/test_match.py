@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import codecs
 import random
-import urllib.parse
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trials.disguises import ENCODINGS
 
 from ragassay.errors import UsageError
 from ragassay.probe.canary import LEAST_BITS, Draws, checked_key, document_id, draw, key_id
@@ -32,41 +30,6 @@ def planted(number: int) -> PlantedDocument:
 
 DOCUMENTS = [planted(number) for number in range(40)]
 MATCHER = Matcher(DOCUMENTS)
-TAGS = {chr(one): chr(one + 0xE0000) for one in range(0x20, 0x7F)}
-LOOK = str.maketrans("ABCEHKMPTXYaceopxy", "АВСЕНКМРТХУасеорху")
-
-ENCODINGS = {
-    "as it is": lambda text: text,
-    "full width": lambda text: "".join(chr(ord(one) + 0xFEE0) if "!" <= one <= "~" else one for one in text),
-    "mathematical": lambda text: "".join(chr(0x1D400 + ord(one) - 65) if "A" <= one <= "Z" else one for one in text),
-    "zero width": "\u200b".join,
-    "soft hyphen": "\u00ad".join,
-    "tag letters": lambda text: "".join(TAGS.get(one, one) for one in text),
-    "combining marks": "\u0336".join,
-    "look-alikes": lambda text: text.translate(LOOK),
-    "lower case": str.lower,
-    "swapped case": str.swapcase,
-    "spaced": " ".join,
-    "hyphens": "-".join,
-    "lines": "\n".join,
-    "base64": lambda text: base64.b64encode(text.encode()).decode(),
-    "base64 in a line": lambda text: "It is " + base64.b64encode(text.encode()).decode() + ".",
-    "base64 url": lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("="),
-    "base64 wrapped": lambda text: base64.encodebytes(text.encode()).decode(),
-    "base64 twice": lambda text: base64.b64encode(base64.b64encode(text.encode())).decode(),
-    "base64 of backwards": lambda text: base64.b64encode(text[::-1].encode()).decode(),
-    "hex": lambda text: text.encode().hex(),
-    "hex with spaces": lambda text: text.encode().hex(" "),
-    "hex with colons": lambda text: text.encode().hex(":").upper(),
-    "backslash x": lambda text: "".join(f"\\x{one:02x}" for one in text.encode()),
-    "percent": lambda text: "".join(f"%{one:02X}" for one in text.encode()),
-    "url": lambda text: urllib.parse.quote_plus(text),
-    "entities": lambda text: "".join(f"&#{ord(one)};" for one in text),
-    "unicode escapes": lambda text: "".join(f"\\u{ord(one):04x}" for one in text),
-    "rot13": lambda text: codecs.encode(text, "rot13"),
-    "backwards": lambda text: text[::-1],
-    "backwards rot13": lambda text: codecs.encode(text[::-1], "rot13"),
-}
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
