@@ -79,8 +79,8 @@ docs: $(VENV)/.dev  ## the reference pages that come from code
 	$(BIN)/python tools/make_docs.py
 
 mutants: $(VENV)/.dev  ## changed lines of measures and stats that no test notices: hours on one core
-	$(BIN)/python tools/mutants_run.py $(NAMES)
-	$(BIN)/python tools/mutants.py
+	$(BIN)/python tools/mutants_run.py $(SAMPLE) $(NAMES)
+	$(BIN)/python tools/mutants.py $(SAMPLE)
 
 lock: $(VENV)/.dev  ## exact versions and hashes from pyproject.toml (no addresses)
 	$(BIN)/python tools/lock.py

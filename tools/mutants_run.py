@@ -1,6 +1,10 @@
 """Run the mutants that have not been run: each in a fork of one process that has imported everything and the tests.
 
-    python tools/mutants_run.py [--again] [PART_OF_A_NAME...]      (--again: those that survived, too)
+    python tools/mutants_run.py [--again] [--sample N [--seed S]] [--tests PATH,PATH] [--minutes M] [--hold FILE]
+                                [PART_OF_A_NAME...]
+
+--again: those that survived, too. --sample: only those of a random sample (tools/mutants_drawn.py). --tests: these
+alone, where others failed to notice. --minutes: stop then; the next run goes on. --hold: wait while this file is there.
 
 `mutmut` makes the mutants and keeps their state (mutants/, *.meta); it would start a test run for each of them, which
 takes many times as long. Here only the tests that call the changed function run, until one fails: first those that
@@ -9,17 +13,22 @@ noticed another mutant of it, then the quickest.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
+import math
 import os
-import random
 import resource
+import signal
 import subprocess
 import sys
 import time
 import tomllib
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from mutants_drawn import drawn, number, option
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "mutants"
@@ -38,6 +47,29 @@ def make() -> None:
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
+class Wanted(NamedTuple):
+    """Which mutants to run, and for how long."""
+
+    parts: list[str]
+    again: bool
+    sample: int | None
+    seed: int
+    minutes: int | None
+    tests: list[str]
+    hold: Path | None
+
+    @classmethod
+    def of(cls, arguments: list[str]) -> Wanted:
+        """From the command line."""
+        left = list(arguments)
+        sample, seed, minutes = (number(left, option) for option in ("--sample", "--seed", "--minutes"))
+        tests, hold = option(left, "--tests"), option(left, "--hold")
+        return cls(
+            [one for one in left if one != "--again"], "--again" in left, sample, seed or 0, minutes,
+            tests.split(",") if tests else [], Path(hold) if hold else None,
+        )  # fmt: skip
+
+
 class State:
     """What is known of each mutant, by the file that mutmut keeps it in."""
 
@@ -46,17 +78,19 @@ class State:
         self.changed: set[Path] = set()
         self.written = time.monotonic()
 
-    def to_run(self, parts: list[str], *, again: bool) -> list[tuple[Path, str]]:
+    def to_run(self, wanted: Wanted) -> list[tuple[Path, str]]:
         """Mutants without a result, in a random order that is always the same."""
-        found = [
-            (path, name)
+        again = {SURVIVED, NO_TEST} if wanted.again else set()
+        found = {
+            name: path
             for path, data in self.files.items()
             for name, code in data["exit_code_by_key"].items()
-            if (code is None or (again and code in {SURVIVED, NO_TEST}))
-            and (not parts or any(part in name for part in parts))
-        ]
-        random.Random(4).shuffle(found)
-        return found
+            if not wanted.parts or any(part in name for part in wanted.parts)
+        }
+        folders = {name: path.parent.as_posix() for name, path in found.items()}
+        names = drawn(folders, len(found) if wanted.sample is None else wanted.sample, wanted.seed)
+        codes = {name: self.files[found[name]]["exit_code_by_key"][name] for name in names}
+        return [(found[name], name) for name, code in codes.items() if code is None or code in again]
 
     def keep(self, path: Path, name: str, code: int) -> None:
         """Note one result, and write all now and then."""
@@ -77,8 +111,9 @@ class State:
 class Forks:
     """A plugin: instead of running the tests once, it runs the mutants."""
 
-    def __init__(self, parts: list[str], *, again: bool) -> None:
-        self.parts, self.again = parts, again
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self.ends = math.inf if wanted.minutes is None else time.monotonic() + 60 * wanted.minutes
 
     def pytest_runtestloop(self, session: Any) -> bool:
         """First each test once, to see what it calls; then mutant after mutant."""
@@ -89,22 +124,30 @@ class Forks:
         if session.testsfailed:
             sys.exit("not every test could be imported: see them with pytest in mutants/")
         state = State()
-        todo = state.to_run(self.parts, again=self.again)
+        todo = state.to_run(self.wanted)
         calls = called_by(session.items)
         noticed: dict[str, Counter[str]] = defaultdict(Counter)
-        print(f"{len(todo)} mutants to run", flush=True)
+        gc.collect()
+        gc.freeze()  # what is there is not looked through, and so not copied, in every fork
+        print(f"{len(todo)} mutants to run; each test was run once in {time.process_time():.0f} s", flush=True)
         for count, (path, name) in enumerate(todo, 1):
+            if time.monotonic() > self.ends:
+                break
             function = name.rpartition("__mutmut_")[0]
             own = calls.get(function, [])
             own.sort(
                 key=lambda pair: (-noticed[function][pair[1].nodeid], -noticed[path.name][pair[1].nodeid], pair[0])
             )
+            while self.wanted.hold and self.wanted.hold.exists():
+                state.write()
+                time.sleep(0.5)
+            begin = time.monotonic()
             code, by = in_a_fork(name, own) if own else (NO_TEST, "")
             state.keep(path, name, code)
             if by:
                 noticed[function][by] += 1
                 noticed[path.name][by] += 1
-            print(f"{count}/{len(todo)} {code:3} {name} {by}", flush=True)
+            print(f"{count}/{len(todo)} {code:3} {time.monotonic() - begin:6.2f} s {name} {by}", flush=True)
         state.write()
         return True
 
@@ -137,35 +180,32 @@ def failed(item: Any, following: Any) -> bool:
 
 def in_a_fork(name: str, own: list[tuple[float, Any]]) -> tuple[int, str]:
     """Exit code of the mutant, and the test that noticed it."""
-    expected_s = sum(seconds for seconds, _ in own)
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
-        os._exit(as_mutant(name, [item for _, item in own], int(expected_s * 4 + 8), write))
+        os._exit(as_mutant(name, own, write))
     os.close(write)
-    begin = time.monotonic()
-    pause = 0.002
-    while not (done := os.waitpid(child, os.WNOHANG))[0]:
-        time.sleep(pause)
-        pause = min(pause * 1.2, 0.02)
-        if time.monotonic() - begin > expected_s * 20 + 60:  # it waits for something
-            os.killpg(child, 9)
+    _, status = os.waitpid(child, 0)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)  # what a test may have left running
     with os.fdopen(read) as pipe:
-        return os.waitstatus_to_exitcode(done[1]), pipe.read()
+        return os.waitstatus_to_exitcode(status), pipe.read()
 
 
-def as_mutant(name: str, items: list[Any], limit_s: int, write: int) -> int:
-    """In the fork: the tests, one after another, until one fails."""
+def as_mutant(name: str, own: list[tuple[float, Any]], write: int) -> int:
+    """In the fork: the tests, one after another, until one fails; a signal ends one that works or waits too long."""
     os.setpgid(0, 0)
     silence = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(silence, stream)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s + 1))
     os.environ["MUTANT_UNDER_TEST"] = name
     try:
-        for at, item in enumerate(items):
-            if failed(item, items[at + 1] if at + 1 < len(items) else None):
+        for at, (seconds, item) in enumerate(own):
+            limit_s = math.ceil(time.process_time() + 4 * seconds + 2)
+            resource.setrlimit(resource.RLIMIT_CPU, (limit_s, resource.RLIM_INFINITY))
+            signal.alarm(math.ceil(20 * seconds + 30))
+            if failed(item, own[at + 1][1] if at + 1 < len(own) else None):
                 os.write(write, item.nodeid.encode())
                 return NOTICED
     except BaseException:  # noqa: BLE001  a mutant may raise anything, also what pytest does not catch
@@ -184,10 +224,10 @@ def main(arguments: list[str]) -> int:
     import pytest
 
     own = tomllib.loads(Path("pyproject.toml").read_text("utf-8"))["tool"]["mutmut"]
-    parts = [one for one in arguments if one != "--again"]
     options = ["-p", "no:terminalreporter", "-s", *own["pytest_add_cli_args"]]
-    plugin = Forks(parts, again="--again" in arguments)
-    return int(pytest.main([*options, *own["pytest_add_cli_args_test_selection"]], plugins=[plugin]))
+    wanted = Wanted.of(arguments)
+    tests = wanted.tests or own["pytest_add_cli_args_test_selection"]
+    return int(pytest.main([*options, *tests], plugins=[Forks(wanted)]))
 
 
 if __name__ == "__main__":
