@@ -59,7 +59,8 @@ def main(arguments: list[str]) -> None:
     if sample is None:
         groups = {path.relative_to(FOUND).as_posix().removesuffix(".meta"): codes for path, codes in files.items()}
     else:
-        folders = {name: path.parent.relative_to(FOUND).as_posix() for path, codes in files.items() for name in codes}
+        copy = ROOT / "mutants"  # the runner's names of folders, which the draw hangs on
+        folders = {name: path.parent.relative_to(copy).as_posix() for path, codes in files.items() for name in codes}
         codes_of = {name: code for codes in files.values() for name, code in codes.items()}
         names = drawn(folders, sample, seed)
         groups = {

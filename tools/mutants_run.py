@@ -3,8 +3,8 @@
     python tools/mutants_run.py [--again] [--sample N [--seed S]] [--tests PATH,PATH] [--minutes M] [--hold FILE]
                                 [PART_OF_A_NAME...]
 
---again: those that survived, too. --sample: only those of a random sample (tools/mutants_drawn.py). --tests: these
-alone, where others failed to notice. --minutes: stop then; the next run goes on. --hold: wait while this file is there.
+--again: those that survived, too. --sample: only those of a random sample (tools/mutants_drawn.py). --tests: only
+these, for the mutants that survived. --minutes: stop then; the next run goes on. --hold: wait while this file is there.
 
 `mutmut` makes the mutants and keeps their state (mutants/, *.meta); it would start a test run for each of them, which
 takes many times as long. Here only the tests that call the changed function run, until one fails: first those that
@@ -80,7 +80,7 @@ class State:
 
     def to_run(self, wanted: Wanted) -> list[tuple[Path, str]]:
         """Mutants without a result, in a random order that is always the same."""
-        again = {SURVIVED, NO_TEST} if wanted.again else set()
+        again: set[int | None] = {SURVIVED, NO_TEST} if wanted.again or wanted.tests else set()
         found = {
             name: path
             for path, data in self.files.items()
@@ -90,7 +90,8 @@ class State:
         folders = {name: path.parent.as_posix() for name, path in found.items()}
         names = drawn(folders, len(found) if wanted.sample is None else wanted.sample, wanted.seed)
         codes = {name: self.files[found[name]]["exit_code_by_key"][name] for name in names}
-        return [(found[name], name) for name, code in codes.items() if code is None or code in again]
+        fresh: set[int | None] = set() if wanted.tests else {None}
+        return [(found[name], name) for name, code in codes.items() if code in again | fresh]
 
     def keep(self, path: Path, name: str, code: int) -> None:
         """Note one result, and write all now and then."""
