@@ -43,7 +43,7 @@ def settings_for(url: str, **changed: Any) -> ProbeSettings:
                       "remove": f"{url}/admin/remove"},
         "standing": StandingSettings(embedding="none", index="words/1", policy="test/1"),
         "operator": CredentialSource(env="PROBE_OPERATOR"), "operator_header": "X-Operator",
-        "issuer": CredentialSource(url=f"{url}/token"), "documents": 2, "most_requests": 50_000,
+        "issuer": CredentialSource(url=f"{url}/token"), "documents": 2, "oracle_documents": 0, "most_requests": 50_000,
         "languages": ("de", "fr"), "per_second": 1000.0,
     }  # fmt: skip
     return ProbeSettings(**{**given, **changed})
