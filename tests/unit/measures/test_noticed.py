@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from ragassay.errors import InputError
 from ragassay.measures.trec.columns import labels_from_dict, run_from_dict, run_of, texts_of
 from ragassay.measures.trec.output import trec_lines
+from ragassay.measures.unjudged import _labels
 
 
 def test_what_is_relevant_and_not_retrieved_counts_in_utility() -> None:
@@ -31,3 +34,8 @@ def test_hints_of_wrong_types() -> None:
     with pytest.raises(InputError) as caught:
         texts_of(np.array([1.5]), "item")
     assert caught.value.hint == "ids are str, bytes or whole numbers"
+
+
+def test_the_labels_of_one_question_are_its_own() -> None:
+    lists = SimpleNamespace(label_query=np.array([0, 0, 2, 3, 3]), label_grade=np.array([2, 0, 1, 3, 1]))
+    assert [_labels(lists, at).tolist() for at in range(4)] == [[2, 0], [], [1], [3, 1]]  # type: ignore[arg-type]

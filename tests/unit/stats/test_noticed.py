@@ -12,7 +12,7 @@ from ragassay.stats.cores import cores
 from ragassay.stats.corrected import Sampled, stratified
 from ragassay.stats.paired import mcnemar, tango
 from ragassay.stats.region import in_region, region_numbers
-from ragassay.stats.shared_flips import FlipGroup, _Table
+from ragassay.stats.shared_flips import FlipGroup, _Table, shared_flips
 
 
 def test_as_many_gained_as_lost_is_exactly_one() -> None:
@@ -54,3 +54,19 @@ def test_a_small_row_beside_a_large_one_is_not_flat() -> None:
     for at in range(2):
         assert [float(one[at]) for one in together] == pytest.approx([float(one[0]) for one in alone[at]])
     assert in_region(large, within=(-1.0, 1.0)).inside
+
+
+def test_a_flat_row_beside_one_that_is_not() -> None:
+    """Without variance nothing carries it, and one more unit could move the mean by any number of errors."""
+    sums = np.array([[0.0] * 64, [0.5 / 64, -0.5 / 64] * 32])
+    _, carry, skew, hidden = region_numbers(sums, np.ones(64), np.ones(2))
+    assert carry.tolist() == pytest.approx([0.0, 64.0])
+    assert skew.tolist() == pytest.approx([0.0, 0.0])
+    assert hidden.tolist() == [np.inf, pytest.approx(hidden[1])]
+    assert 0 < hidden[1] < 1
+
+
+def test_ten_thousand_flips_unless_told() -> None:
+    values = np.ones((17, 1))
+    (found,) = shared_flips([FlipGroup(np.arange(17), values, np.array([17.0]))], 17, seed=1)[0]
+    assert (found.flips, found.floor, found.exact) == (10_000, 1 / 10_001, False)
