@@ -115,7 +115,7 @@ def _judge_kills(given: Namespace) -> Figures:
 TRIALS: dict[str, Callable[[Namespace], Figures]] = {
     "kills": _kills, "disks": _disks, "bad_day": _bad_day, "store": _store, "tampers": _tampers,
     "mutations": _mutations, "secrets": _secrets, "real_texts": _real_texts, "injections": _injections,
-    "judge_kills": _judge_kills,
+    "judge_kills": _judge_kills, "probe_texts": _probe_texts, "probe_power": _probe_power, "twins": _twins,
 }  # fmt: skip
 SHORT = ("kills", "disks")
 
