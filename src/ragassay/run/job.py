@@ -1,7 +1,7 @@
 """The loop of a job: starts questions, makes each finished one durable, and knows when to stop. Writes no manifest.
 
-One push to the disk is on its way at a time. A question keeps its place until its own is over, so a kill never loses
-more than the limit allows to be out.
+One push to the disk is on its way at a time; a question that is back frees its place. No more may wait for
+the disk than may be out, so a kill never loses more than twice what the limit allows to be out.
 """
 
 from __future__ import annotations
@@ -96,6 +96,14 @@ def _why(finished: Finished) -> str:
     return f"The first was {finished.content.query_id!r}: {cause}{code}{f', {line}' if line else ''}"
 
 
+def _has_failed(task: asyncio.Task[Any]) -> bool:
+    """Whether what came back is a failure; a task that broke is heard of elsewhere."""
+    if task.cancelled() or task.exception() is not None:
+        return False
+    finished = task.result().finished
+    return finished is not None and finished.failed
+
+
 class Job:
     """One run of a job in this process, over a journal whose lease it holds."""
 
@@ -125,9 +133,13 @@ class Job:
         for entry in journal.entries.values():
             ceiling.settle(0, entry.facts)
         self._resumed, self._failures = len(journal.entries), journal.failures
+        self._failing = self._failures
+        """Of what came back, on the disk or not: no more is begun than the error budget has room for."""
         self._why = ""
         self._tasks: dict[asyncio.Task[Any], tuple[Key, Account]] = {}
-        """What has a place: what is out, and what came back and is not on the disk yet."""
+        """What is out, and what came back and is not on the disk yet."""
+        self._back = 0
+        """How many of them came back."""
         self._done: list[asyncio.Task[Any]] = []
         """What came back and is not being written yet."""
         self._writing: asyncio.Future[Any] | None = None
@@ -212,7 +224,9 @@ class Job:
                 await asyncio.sleep(0)
 
     def _has_room(self) -> bool:
-        return not self._ended and bool(self._waiting) and len(self._tasks) < self._paces.allowed
+        out, allowed = len(self._tasks) - self._back, self._paces.allowed
+        open_ = bool(self._waiting) and not self._ended and self._failing <= self._most
+        return open_ and out < allowed and self._back <= allowed
 
     async def _hear(self) -> None:
         """Wait until something is on the disk, or failed to get there, or a moment is over."""
@@ -223,8 +237,11 @@ class Job:
             raise self._broken
 
     def _note(self, task: asyncio.Task[Any]) -> None:
-        """A question came back: it keeps its place until it is on the disk."""
+        """A question came back: another one may begin while it goes to the disk."""
+        self._back += 1
         if not self._over:
+            self._failing += _has_failed(task)
+            self._news.set()
             self._done.append(task)
             self._push()
 
@@ -252,7 +269,7 @@ class Job:
             asked = task.result()
             self._on_point("after_answer")
             if asked.finished is None:  # the ceiling has no room for the rest of it
-                del self._tasks[task]
+                self._forget(task)
                 self._ceiling.settle(account.reserved, asked.spent)
                 self._waiting.put_back(key)
                 self._ended = True
@@ -263,13 +280,13 @@ class Job:
         return made
 
     def _written(self, made: dict[asyncio.Task[Any], Any], writing: asyncio.Future[Any]) -> None:
-        """A write is over: what is on the disk gives its places back."""
+        """A write is over: what is on the disk is counted."""
         self._writing = None
         self._news.set()
         try:
             writing.result()
             for task, asked in made.items():
-                del self._tasks[task]
+                self._forget(task)
                 self._waiting.finished(asked.finished.key)
                 if not asked.finished.failed:
                     self._paces.succeeded()
@@ -279,6 +296,10 @@ class Job:
         except BaseException as cause:  # noqa: BLE001  it belongs to whoever runs the job
             self._broken = cause
         self._push()
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        del self._tasks[task]
+        self._back -= 1
 
     async def _settle(self) -> None:
         """Wait until everything that came back is on the disk."""
@@ -328,7 +349,7 @@ class Job:
             done=len(self._journal.entries),
             total=self._total,
             failures=self._failures,
-            in_flight=len(self._tasks),
+            in_flight=len(self._tasks) - self._back,
             limit=self._paces.allowed,
             resumed=self._resumed,
             declared=self._paces.limit,

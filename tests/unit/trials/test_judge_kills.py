@@ -10,8 +10,9 @@ from trials.lives import TrialError
 def test_killed_jobs_pay_for_no_finished_item_twice() -> None:
     figures = dict(judge_kills.run_judge_kills(kills=2, items=40, seed=3))
     assert figures["kills"] == "2"
-    assert int(figures["calls about items"]) >= 40 * int(figures["jobs that they were spread over"])
-    assert figures["sets of verdicts equal to that of the calm job"] == "1 of 1"
+    jobs = int(figures["jobs that they were spread over"])
+    assert int(figures["calls about items"]) >= 40 * jobs
+    assert figures["sets of verdicts equal to that of the calm job"] == f"{jobs} of {jobs}"
 
 
 def test_a_job_that_forgets_what_was_paid_for_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
