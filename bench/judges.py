@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import shutil
 import statistics
 import subprocess
@@ -47,8 +48,7 @@ assert len(found.scores) == len(rows) and all(one["right"] == 1 for one in found
 print(took)
 """,
     "deepeval": """
-import asyncio, json, os, sys, time
-os.environ["DEEPEVAL_TELEMETRY_OPT_OUT"] = "YES"
+import sys, time
 import openai
 from deepeval import evaluate
 from deepeval.evaluate import AsyncConfig, CacheConfig, DisplayConfig
@@ -179,8 +179,12 @@ def ours(base: Path, run: str, port: int, number: int, folder: Path) -> tuple[fl
 
 def peer(name: str, python: str, port: int, calls: int) -> float | str:
     """Seconds of another tool, or why there are none."""
-    command = [python, "-c", PEERS[name], f"http://127.0.0.1:{port}/v1", str(calls), str(AT_ONCE)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    command = [python, "-W", "ignore", "-c", PEERS[name], f"http://127.0.0.1:{port}/v1", str(calls), str(AT_ONCE)]
+    quiet = {**os.environ, "RAGAS_DO_NOT_TRACK": "true", "DEEPEVAL_TELEMETRY_OPT_OUT": "YES"}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=quiet)
+    except subprocess.TimeoutExpired:
+        return "failed: not done after 60 s"
     if done.returncode:
         return f"failed: {done.stderr.strip().splitlines()[-1][:160] if done.stderr.strip() else done.returncode}"
     return float(done.stdout.split()[-1])

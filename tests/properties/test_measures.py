@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragassay.measures import Outcome, declaration, evaluate, one_list, parse
-from ragassay.measures.bounds import Bounds, bounds, mean_bounds, mean_over_unjudged
+from ragassay.measures.bounds import Bounds, bounds, mean_over_unjudged
 from ragassay.measures.completions import Case, every_count
 from ragassay.measures.lists import Lists
 
@@ -311,14 +311,13 @@ def test_bounds_are_of_the_question_that_is_asked_for() -> None:
     assert bounds(parse("ndcg"), both, 1, greatest=0) == pytest.approx((0, 0))
 
 
-def test_bounds_of_a_mean() -> None:
-    values = np.array([0.2, 0.4])
-    assert mean_bounds(values, 2, 0.0, 1.0) == pytest.approx((0.15, 0.65))
-    assert mean_bounds(values, 0, 0.0, 1.0, each=(values - 0.1, values + 0.1)) == pytest.approx((0.2, 0.4))
-    assert mean_bounds(values, 3, -1.0, 4.0) == pytest.approx(((0.6 - 3) / 5, (0.6 + 12) / 5))
-    assert mean_bounds(values[:0], 2, -1.0, 4.0) == (-1.0, 4.0)
-    assert mean_bounds(values, 1, -1.0, 4.0, each=(values - 0.1, values + 0.2)) == pytest.approx((-0.2, 5 / 3))
-    assert mean_bounds(values[:0], 0, 0.0, 1.0) is None
+def test_bounds_of_a_mean_over_questions_that_the_run_does_not_have() -> None:
+    # Two of four judged questions are in the run: precision@1 is 1 and 0; the others could have 0 or 1 each
+    qrels = {one: {"a": 1} for one in ("q1", "q2", "q3", "q4")}
+    (made,) = evaluate(qrels, {"q1": {"a": 1.0}, "q2": {"b": 1.0}}, ["precision(rel=1)@1"]).summaries()
+    assert (made.value, made.bounds) == (0.5, (0.25, 0.75))
+    (made,) = evaluate(qrels, {"q1": {"a": 1.0}}, ["precision(rel=1)@1"]).summaries()
+    assert (made.value, made.bounds) == (1.0, (0.25, 1.0))
 
 
 tied_runs = st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 2), min_size=1)

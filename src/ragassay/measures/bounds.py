@@ -69,20 +69,6 @@ def bounds(measure: Measure, lists: Lists, question: int, greatest: int) -> Boun
     return Bounds(float(values.min()), high)
 
 
-def mean_bounds(
-    values: Floats, missing: int, low: float, high: float, each: tuple[Floats, Floats] | None = None
-) -> tuple[float, float] | None:
-    """Bounds of the mean when `missing` further questions could have any value in [low, high]; None without questions.
-
-    `each`, where given, is the lower and the upper bound of every scored question in place of its value.
-    """
-    total = len(values) + missing
-    if total == 0:
-        return None
-    lower, upper = each if each is not None else (values, values)
-    return (float(lower.sum()) + missing * low) / total, (float(upper.sum()) + missing * high) / total
-
-
 def mean_over_unjudged(each: Sequence[Bounds], scored: Bools) -> Bounds:
     """Bounds of the mean over scored questions, when every question may be any of its completions.
 

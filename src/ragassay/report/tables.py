@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from ragassay.errors import MissingExtraError, UsageError
-from ragassay.records.score import Estimate, FactFate, Observation
+from ragassay.records.score import Bounds, Estimate, FactFate, Observation
 from ragassay.report.words import HIDDEN
 
 Name = Literal["observations", "estimates", "fates"]
@@ -45,13 +45,14 @@ def _columns(text: str) -> tuple[Column, ...]:
 
 OBSERVATIONS = _columns(
     "query_id:text repeat:integer measure:text step:text target:text status:text value:number numerator:number "
-    "denominator:number reason:text low:number high:number coarse:truth inferred:truth principal:text turn:integer"
+    "denominator:number reason:text low:number high:number coarse:truth inferred:truth principal:text turn:integer "
+    "unjudged_low:number unjudged_high:number"
 )
 ESTIMATES = _columns(
     "measure:text class:text slice:text step:text aggregation:text status:text value:number unit:text numerator:number "
     "denominator:number reason:text low:number high:number interval_low:number interval_high:number "
     "interval_level:number interval_method:text clusters:integer attempted:integer scored:integer undefined:integer "
-    "missing:integer error:integer coarse:integer"
+    "missing:integer error:integer coarse:integer unjudged_low:number unjudged_high:number"
 )
 FATES = _columns(
     "query_id:text repeat:integer fact_id:text required:truth fate:text steps:text found_at:text inferred:truth"
@@ -59,15 +60,19 @@ FATES = _columns(
 
 
 def observations(rows: Iterable[Observation]) -> Table:
-    """A row a question, repeat, measure, step and target; `low` and `high` are the bounds."""
+    """A row a question, repeat, measure, step and target; `low` and `high` are the bounds.
+
+    `unjudged_low` and `unjudged_high`: what the value could be if the items that nobody judged had grades.
+    """
     return Table(OBSERVATIONS, (_observation(one) for one in rows))
 
 
 def _observation(one: Observation) -> tuple[Value, ...]:
-    low, high = (one.bounds.low, one.bounds.high) if one.bounds else (None, None)
+    low, high = _ends(one.bounds)
     return (
         one.query_id, one.repeat, one.measure, one.step, one.target, one.status, one.value, one.numerator,
         one.denominator, one.reason, low, high, one.coarse, one.inferred, one.principal, one.turn,
+        *_ends(one.unjudged),
     )  # fmt: skip
 
 
@@ -77,15 +82,19 @@ def estimates(rows: Iterable[Estimate]) -> Table:
 
 
 def _estimate(one: Estimate) -> tuple[Value, ...]:
-    low, high = (one.bounds.low, one.bounds.high) if one.bounds else (None, None)
+    low, high = _ends(one.bounds)
     inside = one.interval
     return (
         one.measure, one.population.class_, one.population.slice, one.step, one.aggregation, one.status, one.value,
         one.unit, one.numerator, one.denominator, one.reason, low, high,
         inside.low if inside else None, inside.high if inside else None, inside.level if inside else None,
         inside.method if inside else None, inside.clusters if inside else None,
-        one.attempted, one.scored, one.undefined, one.missing, one.error, one.coarse,
+        one.attempted, one.scored, one.undefined, one.missing, one.error, one.coarse, *_ends(one.unjudged),
     )  # fmt: skip
+
+
+def _ends(bounds: Bounds | None) -> tuple[float | None, float | None]:
+    return (bounds.low, bounds.high) if bounds else (None, None)
 
 
 def fates(rows: Iterable[FactFate]) -> Table:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.unit.report import sample
 
 from ragassay.errors import UsageError
+from ragassay.records.score import Bounds
 from ragassay.report import tables
 
 HOSTILE = (
@@ -86,3 +87,12 @@ def test_another_file_is_refused_by_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not a row") as caught:
         tables.read_csv(path, tables.FATES)
     assert caught.value.line == 2
+
+
+def test_what_unjudged_items_could_do_stands_in_both_tables(tmp_path: Path) -> None:
+    made = sample.material()
+    row = msgspec.structs.replace(made.observations[0], unjudged=Bounds(low=0.25, high=0.75))
+    whole = msgspec.structs.replace(made.estimates[0], unjudged=Bounds(low=0.125, high=1.0))
+    for table, ends in ((tables.observations([row]), ["0.25", "0.75"]), (tables.estimates([whole]), ["0.125", "1.0"])):
+        (cells,) = csv.DictReader(written(table, tmp_path / "t.csv").splitlines())
+        assert [cells["unjudged_low"], cells["unjudged_high"]] == ends
