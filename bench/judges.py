@@ -82,7 +82,7 @@ import os, sys, tempfile, time
 os.chdir(tempfile.mkdtemp())
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Sample
-from inspect_ai.model import get_model
+from inspect_ai.model import GenerateConfig, get_model
 from inspect_ai.scorer import model_graded_qa
 from inspect_ai.solver import solver
 @solver
@@ -92,7 +92,7 @@ def answered():
         return state
     return solve
 judge = get_model("openai/slow", base_url=sys.argv[1], api_key="none", responses_api=False,
-                  max_connections=int(sys.argv[3]))
+                  config=GenerateConfig(max_connections=int(sys.argv[3])))
 scorer = model_graded_qa(model=judge, grade_pattern=r'"grade": "(C)"')
 rows = [Sample(input=f"question {n}", target="right") for n in range(int(sys.argv[2]))]
 task = Task(dataset=rows, solver=answered(), scorer=scorer)
