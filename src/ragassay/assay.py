@@ -152,7 +152,7 @@ def seal(store: Store, plan: Plan, frozen: Frozen, built: Built, identity: Syste
         },
         redaction=plan.redaction,
     )
-    store.ledger.record("sealed", {"protocol": sealed.digest}, SYSTEM_CLOCK.now())
+    store.ledger.record("sealed", {"protocol": sealed.digest}, SYSTEM_CLOCK.now(), name=plan.name)
     return sealed
 
 
@@ -216,7 +216,7 @@ async def perform(
         reuse=reuse,
         redaction=plan.redaction,
     )
-    store.ledger.record("ran", {"run": digest, "protocol": sealed.digest}, SYSTEM_CLOCK.now())
+    store.ledger.record("ran", {"run": digest, "protocol": sealed.digest}, SYSTEM_CLOCK.now(), name=plan.name)
     return run, digest
 
 
@@ -226,7 +226,7 @@ def measure(store: Store, run: Digest, scoring: Digest, *, name: str) -> Digest:
     _, digest = ragassay.score.table(store, run, scoring, judged=found.judged, calibrations=found.calibrations)
     store.set_ref(f"past/{digest[7:23]}", digest, kind="scores")  # stays in the list when another run takes the name
     store.set_ref(f"scores/{name}", digest, kind="scores")
-    store.ledger.record("scored", {"scores": digest, "run": run}, SYSTEM_CLOCK.now())
+    store.ledger.record("scored", {"scores": digest, "run": run}, SYSTEM_CLOCK.now(), name=name)
     return digest
 
 

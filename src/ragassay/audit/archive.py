@@ -8,12 +8,13 @@ archive's own metadata is no place to hide.
 
 from __future__ import annotations
 
-import io
+import shutil
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Literal, cast
 
+from ragassay.audit.forward import Compared, Forward
 from ragassay.audit.page import evidence_page
 from ragassay.audit.reach import TEXTS, reach
 from ragassay.errors import FormError, IntegrityError, RecordError, StoreError, UsageError
@@ -22,10 +23,11 @@ from ragassay.records.canonical import canonical_bytes, digest_bytes, is_digest,
 from ragassay.records.document import Count, Name
 from ragassay.records.ledger import Absence
 from ragassay.store import Store
-from ragassay.store.absence import LEFT_OUT
+from ragassay.store.absence import LEFT_OUT, absence_of
 from ragassay.store.ledger import LEDGER, read_chain
 from ragassay.store.links import Target
 from ragassay.store.refs import Ref, check_name
+from ragassay.version import VERSION
 
 FORMAT: Literal["ragassay-evidence/1"] = "ragassay-evidence/1"
 MANIFEST, PAGE, OBJECTS = "manifest.json", "index.html", "objects/"
@@ -62,25 +64,29 @@ class Manifest(Record, frozen=True, kw_only=True):
 def export(store: Store, run: Digest, out: IO[bytes], *, version: str, public: bool = False) -> Manifest:
     """Write the archive of a run; the same records give the same bytes. Raises IntegrityError for damaged objects."""
     reached = reach(store, run)
-    page = evidence_page(store, run, reached, version)
     named = {one.digest for one in reached.refs}
+    gone = [why for one in reached.absent if (why := absence_of(store, one)) is not None and why.why == "left_out"]
+    before = {one for why in gone for one in why.objects}  # what was behind these is not reached
+    public = public or bool(before)
     hidden = {one for one, target in reached.objects.items() if public and one not in named and _has_texts(target)}
     kept = sorted(reached.objects.keys() - hidden)
+    refs = tuple(one for one in reached.refs if one.digest not in hidden)
+    page = evidence_page(store, run, refs, len(kept), version)
     data = store.ledger.bytes()
     manifest = Manifest(
         format=FORMAT,
         run=run,
-        refs=tuple(one for one in reached.refs if one.digest not in hidden),
+        refs=refs,
         objects=tuple(Member(digest=one, size=store.blob_path(one).stat().st_size) for one in kept),
         ledger=digest_bytes(data) if data else None,
         page=digest_bytes(page),
         public=public,
-        left_out=tuple(sorted(hidden)),
+        left_out=tuple(sorted(hidden | before)),
         ragassay_version=version,
     )
     _write(
         manifest,
-        _Forward(out),
+        Forward(out),
         lambda name: data if name == LEDGER else page if name == PAGE else store.get(_digest(name)),
     )
     return manifest
@@ -104,11 +110,16 @@ def _names(manifest: Manifest) -> Iterator[str]:
         yield OBJECTS + one.digest.removeprefix("sha256:")
 
 
-def _write(manifest: Manifest, out: _Forward, get: Callable[[str], bytes]) -> None:
+def _write(manifest: Manifest, out: Forward, get: Callable[[str], bytes]) -> None:
     with zipfile.ZipFile(cast(IO[bytes], out), "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         archive.writestr(_info(MANIFEST), canonical_bytes(manifest))
         for name in _names(manifest):
             archive.writestr(_info(name), get(name))
+
+
+def rewrite(manifest: Manifest, members: Mapping[str, bytes], out: IO[bytes]) -> None:
+    """The one byte form of a manifest and what it names; nothing is checked."""
+    _write(manifest, Forward(out), members.__getitem__)
 
 
 def _info(name: str) -> zipfile.ZipInfo:
@@ -164,6 +175,9 @@ def _check_manifest(manifest: Manifest, path: Path) -> None:
         raise FormError("objects stand twice or in another order", file=str(path), field="objects", hint=_HINT)
     if not is_digest(manifest.run) or manifest.run not in digests:
         raise FormError("the run itself is not in it", file=str(path), field="run", hint=_HINT)
+    if list(manifest.left_out) != sorted(set(manifest.left_out) - set(digests)):
+        raise FormError("what was left out stands twice, in another order, or is there", file=str(path),
+                        field="left_out", hint=_HINT)  # fmt: skip
     if manifest.left_out and not manifest.public:
         raise FormError("objects were left out of an archive that is not public", file=str(path), field="left_out",
                         hint=_HINT)  # fmt: skip
@@ -195,8 +209,9 @@ def unpack(path: Path, target: Path, *, witness: Path | None = None) -> Manifest
     """Make a store of an archive in a new folder; what is written there is only what the manifest names.
 
     Every object is hashed, the ledger is checked as a chain, and the archive is written again in memory, piece by
-    piece, and compared with the file. Raises FormError for any other form, IntegrityError for an object that is not
-    what its digest says, UsageError if the folder is there already.
+    piece, and compared with the file; so is its page with what the records say. Raises FormError for any other form,
+    and for what the run does not reach; IntegrityError for an object that is not what its digest says; UsageError if
+    the folder is there already. Where it is refused, the folder is not there.
     """
     if target.exists():
         raise UsageError(f"{target} is there already", hint="an archive becomes a store of its own: name a new folder")
@@ -209,17 +224,50 @@ def unpack(path: Path, target: Path, *, witness: Path | None = None) -> Manifest
             return _checked(manifest, sizes, name, _member(archive, members[name], path), path)
 
         _check_form(manifest, get, path)
-        store = Store.open(target, create=True, witness=witness)
-        for one in manifest.objects:
-            store.put(get(OBJECTS + one.digest.removeprefix("sha256:")))
-        for ref in manifest.refs:
-            store.set_ref(ref.name, ref.digest, kind=ref.kind)
-        if manifest.left_out:
-            gone = store.put_record(Absence(why="left_out", objects=manifest.left_out))
-            store.set_ref(f"{LEFT_OUT}{manifest.run[7:23]}", gone, kind="absence")
-        if manifest.ledger is not None:
-            store.ledger.adopt(get(LEDGER))
+        try:
+            store = Store.open(target, create=True)
+            _fill(store, manifest, get)
+            _check_whole(store, manifest, get, path)
+            Store.open(target, witness=witness).ledger.introduce()
+        except BaseException:
+            shutil.rmtree(target, ignore_errors=True)  # it was not there before
+            raise
     return manifest
+
+
+def _fill(store: Store, manifest: Manifest, get: Callable[[str], bytes]) -> None:
+    for one in manifest.objects:
+        store.put(get(OBJECTS + one.digest.removeprefix("sha256:")))
+    for ref in manifest.refs:
+        store.set_ref(ref.name, ref.digest, kind=ref.kind)
+    if manifest.left_out:
+        gone = store.put_record(Absence(why="left_out", objects=manifest.left_out))
+        store.set_ref(f"{LEFT_OUT}{manifest.run[7:23]}", gone, kind="absence")
+    if manifest.ledger is not None:
+        store.ledger.adopt(get(LEDGER))
+
+
+def _check_whole(store: Store, manifest: Manifest, get: Callable[[str], bytes], path: Path) -> None:
+    """The archive holds what a run reaches and nothing else, and its page says what these records say.
+
+    The page only if this version wrote it: another one may say the same in other words.
+    """
+    reached = reach(store, manifest.run)
+    named = {(one.name, one.digest) for one in reached.refs}
+    for ref in manifest.refs:
+        if (ref.name, ref.digest) not in named:
+            raise FormError(f"the name {ref.name} has nothing to do with the run", file=str(path), field="refs",
+                            hint=_HINT)  # fmt: skip
+    for one in manifest.objects:
+        if one.digest not in reached.objects:
+            raise FormError(f"{one.digest} has nothing to do with the run: nothing in it names it", file=str(path),
+                            field="objects", hint=_HINT)  # fmt: skip
+    if (
+        manifest.page is not None
+        and manifest.ragassay_version == VERSION
+        and get(PAGE) != evidence_page(store, manifest.run, manifest.refs, len(manifest.objects), VERSION)
+    ):
+        raise FormError(f"{PAGE} says something else than the records beside it", file=str(path), hint=_HINT)
 
 
 def _checked(manifest: Manifest, sizes: Mapping[str, int], name: str, data: bytes, path: Path) -> bytes:
@@ -234,45 +282,9 @@ def _checked(manifest: Manifest, sizes: Mapping[str, int], name: str, data: byte
     return data
 
 
-class _Forward(io.RawIOBase):
-    """A file that is only ever written forward, so that every archive is laid out in the same way."""
-
-    def __init__(self, out: IO[bytes]) -> None:
-        self.out, self.size = out, 0
-
-    def writable(self) -> bool:
-        """Always."""
-        return True
-
-    def write(self, data: Any) -> int:
-        """Hand the piece on."""
-        piece = bytes(data)
-        self.put(piece)
-        self.size += len(piece)
-        return len(piece)
-
-    def put(self, piece: bytes) -> None:
-        """To the file."""
-        self.out.write(piece)
-
-    def tell(self) -> int:
-        """So many bytes were written."""
-        return self.size
-
-
-class _Compared(_Forward):
-    """Written nowhere: each piece is compared with what stands in a file at that place."""
-
-    same = True
-
-    def put(self, piece: bytes) -> None:
-        """Against the file."""
-        self.same = self.same and self.out.read(len(piece)) == piece
-
-
 def _check_form(manifest: Manifest, get: Callable[[str], bytes], path: Path) -> None:
     with path.open("rb") as file:
-        compared = _Compared(file)
+        compared = Compared(file)
         _write(manifest, compared, get)
         if not compared.same or file.read(1):
             raise FormError("not in its one byte form: dates, comments, permissions, another order or bytes between",

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
-from ragassay.audit.reach import Reached
-from ragassay.records.base import Digest
+from ragassay.errors import AbsentError
+from ragassay.records.base import Digest, Record
 from ragassay.records.canonical import digest_of
 from ragassay.records.decision import Decision
 from ragassay.records.protocol import Envelope, Protocol, Run, Stated, Subject
 from ragassay.records.score import Estimate, ScoreTable
 from ragassay.seal.evidence import made_of
 from ragassay.seal.signatures import PREFIX
-from ragassay.store import Store
+from ragassay.store import Ref, Store
+from ragassay.store.absence import absence_of
+
+T = TypeVar("T", bound=Record)
 
 
-def evidence_page(store: Store, run_digest: Digest, reached: Reached, version: str) -> bytes:
-    """The page of a run, as HTML without scripts, images or links; the same records give the same bytes."""
+def evidence_page(store: Store, run_digest: Digest, refs: Iterable[Ref], objects: int, version: str) -> bytes:
+    """The page of a run, as HTML without scripts, images or links; the same records give the same bytes.
+
+    `refs`: the names in the file; `objects`: how many objects it holds.
+    """
     import jinja2
 
     text = files("ragassay.audit").joinpath("templates/evidence.html.j2").read_text(encoding="utf-8")
     template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True).from_string(text)
-    return template.render(**_shown(store, run_digest, reached), version=version).encode()
+    return template.render(**_shown(store, run_digest, refs), objects=objects, version=version).encode()
 
 
-def _shown(store: Store, run_digest: Digest, reached: Reached) -> dict[str, Any]:
+def _shown(store: Store, run_digest: Digest, refs: Iterable[Ref]) -> dict[str, Any]:
     about = made_of(store, run_digest)
     run = store.get_record(Run, run_digest)
     subject = store.get_record(Subject, run.subject)
@@ -38,10 +45,9 @@ def _shown(store: Store, run_digest: Digest, reached: Reached) -> dict[str, Any]
         "identities": _identities(run, subject, protocol),
         "machine": f"{envelope.python}, {envelope.platform}, ragassay {envelope.ragassay_version}",
         "started": envelope.started_at,
-        "decision": None if about.decision is None else store.get_record(Decision, about.decision),
+        "decision": None if about.decision is None else _kept(store, Decision, about.decision),
         "figures": _figures(store, about.scores),
-        "bundles": [one for one in reached.refs if one.name.startswith(f"{PREFIX}/")],
-        "objects": len(reached.objects),
+        "bundles": [one for one in refs if one.name.startswith(f"{PREFIX}/")],
     }
 
 
@@ -64,5 +70,15 @@ def _stated(one: Stated) -> str:
 def _figures(store: Store, scores: Digest | None) -> list[Estimate]:
     if scores is None:
         return []
-    table = store.get_record(ScoreTable, scores)
+    table = _kept(store, ScoreTable, scores)
+    if table is None or (table.estimates not in store and absence_of(store, table.estimates) is not None):
+        return []
     return [one for one in store.get_lines(Estimate, table.estimates) if one.population.slice is None]
+
+
+def _kept(store: Store, kind: type[T], digest: Digest) -> T | None:
+    """A record; None if it is gone on purpose."""
+    try:
+        return store.get_record(kind, digest)
+    except AbsentError:
+        return None

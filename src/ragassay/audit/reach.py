@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ragassay.errors import AbsentError
 from ragassay.records.base import Digest, Record
 from ragassay.records.case import Case
 from ragassay.records.comparison import Comparison
@@ -12,20 +13,23 @@ from ragassay.records.decision import Decision, Review
 from ragassay.records.document import CorpusEntry, Document, Passage, SkippedLine
 from ragassay.records.judgement import Calibration, Judgement, JudgementSet, Sample
 from ragassay.records.ledger import Supersession
+from ragassay.records.probe import Finding, PlantedDocument, Probe, ProbeReply
 from ragassay.records.protocol import Protocol, Run
 from ragassay.records.provenance import SourceFile
 from ragassay.records.score import ScoreTable
 from ragassay.records.trace import Measurements, TraceContent
 from ragassay.seal.signatures import PREFIX
 from ragassay.store import Ref, Store
+from ragassay.store.absence import ERASED, absence_of, tombstones
 from ragassay.store.links import Target, links_of
 from ragassay.store.refs import record_of
 from ragassay.store.superseding import SUPERSEDED
 
 TEXTS: tuple[type[Record], ...] = (
-    Case, CorpusEntry, Document, Judgement, Measurements, Passage, Review, SkippedLine, SourceFile, TraceContent,
+    Case, CorpusEntry, Document, Finding, Judgement, Measurements, Passage, PlantedDocument, Probe, ProbeReply,
+    Review, SkippedLine, SourceFile, TraceContent,
 )  # fmt: skip
-"""Lines and records that hold, or lead to, texts of documents, questions, answers or people."""
+"""Lines and records that hold, or lead to, texts of documents, questions, answers, probes or people."""
 MADE = (
     "scores/", "past/", "decision/", "comparison/", "review/", "judgements/", "calibrations/", "samples/", f"{PREFIX}/",
 )  # fmt: skip
@@ -38,26 +42,51 @@ class Reached(NamedTuple):
     refs: tuple[Ref, ...]
     objects: dict[Digest, Target]
     absent: tuple[Digest, ...]
-    """Named, optional, and not stored: their digest alone identifies them."""
+    """Named and not stored: optional, erased, or left out of a public file."""
 
 
 def reach(store: Store, run: Digest) -> Reached:
-    """The run, every table, comparison, decision and review that it is part of, each bundle about one of these."""
+    """The run, every table, comparison, decision and review that it is part of, each bundle about one of these.
+
+    AbsentError if the run's own record is gone on purpose; what else is gone is passed over with all that it names.
+    """
     refs = _refs(store, run)
     objects: dict[Digest, Target] = {}
     absent: list[Digest] = []
+    _walk(store, refs, objects, absent)
+    graves = _graves(store, {*absent, *_made(store, run)})
+    _walk(store, graves, objects, absent)
+    return Reached(tuple(sorted({*refs, *graves}, key=lambda one: one.name)), objects, tuple(sorted(set(absent))))
+
+
+def _walk(store: Store, refs: list[Ref], objects: dict[Digest, Target], absent: list[Digest]) -> None:
     todo = [(one.digest, _target(one)) for one in refs]
     while todo:
         digest, target = todo.pop()
         if digest in objects and (objects[digest] == target or target.holds == "bytes"):
             continue
-        if digest not in store and target.optional:
+        if digest not in store and (target.optional or absence_of(store, digest) is not None):
             absent.append(digest)
             continue
         objects[digest] = target
         for record in _records(store, digest, target):
             todo += [(Digest(one.digest), one.target) for one in links_of(record)]
-    return Reached(tuple(refs), objects, tuple(sorted(set(absent))))
+
+
+def _made(store: Store, run: Digest) -> set[Digest]:
+    """Tables and decisions of a run, as the ledger says: of what was erased no record is left to say it."""
+    entries = [one.entry for one in store.ledger.lines(torn=True)]
+    scored = {one.objects["scores"] for one in entries if one.act == "scored" and one.objects.get("run") == run}
+    decided = [one.objects for one in entries if one.act == "decided" and one.objects.get("scores") in scored]
+    return scored | {one["decision"] for one in decided}
+
+
+def _graves(store: Store, absent: set[Digest]) -> list[Ref]:
+    """Names of the tombstones of what was erased, and of the bundles about these."""
+    told = {digest for digest, one in tombstones(store) if absent & set(one.objects)}
+    signed = {f"{PREFIX}/{one.removeprefix('sha256:')}/" for one in told}
+    named = [one for one in store.refs(ERASED) if one.digest in told]
+    return named + [one for one in store.refs(f"{PREFIX}/") if one.name.startswith(tuple(signed))]
 
 
 def _target(ref: Ref) -> Target:
@@ -120,6 +149,14 @@ def _judged_run(store: Store, ref: Ref) -> str:
 
 
 def _is_of(store: Store, ref: Ref, run: Digest) -> bool:
+    """Whether a name is of this run; of what was erased nobody can tell, and a name for it needs nobody."""
+    try:
+        return _is_about(store, ref, run)
+    except AbsentError:
+        return False
+
+
+def _is_about(store: Store, ref: Ref, run: Digest) -> bool:
     kind = record_of(ref.kind)
     if kind is ScoreTable:
         return store.get_record(ScoreTable, ref.digest).run_record == run

@@ -9,7 +9,7 @@ from ragassay.audit.alike import Difference, difference, lines_difference
 from ragassay.audit.responses import read_again
 from ragassay.compare.pair import pair
 from ragassay.compare.weak import MARGIN
-from ragassay.errors import RagassayError, UsageError
+from ragassay.errors import AbsentError, IntegrityError, RagassayError, UsageError
 from ragassay.gate.decide import decided
 from ragassay.records.base import Digest, Record
 from ragassay.records.canonical import digest_of
@@ -187,12 +187,33 @@ def _decision(store: Store, digest: Digest, stored: Decision, again: Again) -> C
 
 
 def _check(store: Store, kind: Kind, digest: Digest, stored: Record, made: Record, again: Digest, told: str) -> Check:
+    try:
+        gone = _lost(store, stored)
+    except IntegrityError as cause:
+        return Check(kind, digest, "differs", f"{told}: {cause.message}")
+    told += "".join(f"; its {name} were taken away" for name in gone)
     if digest == again:
         return Check(kind, digest, "equal", told)
+    if gone:
+        return Check(kind, digest, "not made again", f"{told}: what was made has another digest")
     first = _first(store, stored, made)
     if first is None:
         return Check(kind, digest, "equal", f"{told}; equal but for the last bits of numbers")
     return Check(kind, digest, "differs", f"{told}: {first.place} is {first.made}, stored was {first.stored}", first)
+
+
+def _lost(store: Store, stored: Record) -> list[str]:
+    """The tables of a record that are gone on purpose. All others are hashed as they lie on the disk: that the same was
+    made again says nothing of them. IntegrityError for one that is missing or damaged."""
+    lost = []
+    for name in LINES[type(stored)]:
+        digest = getattr(stored, name)
+        try:
+            if digest is not None:
+                Store.get_raw_lines(store, digest)  # not what was made and kept aside
+        except AbsentError:
+            lost.append(name)
+    return lost
 
 
 def _first(store: Store, stored: Record, made: Record) -> Difference | None:

@@ -140,9 +140,10 @@ def _decide(
         reviews=() if baseline is None else stored_reviews(store, candidate, baseline),
         names=(_name(store, candidate, named["candidate"]), _name(store, baseline, named["baseline"])),
     )
-    store.set_ref(f"decision/{_ref(made.decision.candidate.name)}", made.digest, kind="decision")
+    name = _ref(made.decision.candidate.name)
+    store.set_ref(f"decision/{name}", made.digest, kind="decision")
     about = {"decision": made.digest, "scores": candidate, "policy": digest}
-    store.ledger.record("decided", about, SYSTEM_CLOCK.now())
+    store.ledger.record("decided", about, SYSTEM_CLOCK.now(), name=name)
     return made
 
 

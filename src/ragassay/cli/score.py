@@ -11,7 +11,7 @@ from ragassay.assay import measure as measured
 from ragassay.cli import talk
 from ragassay.cli.settings import FILE_NAME
 from ragassay.cli.workspace import open_store
-from ragassay.errors import UsageError
+from ragassay.errors import AbsentError, UsageError
 from ragassay.measures import parse, version_of
 from ragassay.records.base import Digest
 from ragassay.records.protocol import Protocol, Run, Scoring
@@ -81,8 +81,17 @@ def score_unscored(store: Store, text: str) -> Digest | None:
     if not runs or (text != "latest" and f"run/{text.removeprefix('run/')}" not in runs):
         return None
     wanted = store.resolve(text, kind_prefix="run")
-    scored = {store.get_record(ScoreTable, one.digest).run_record for one in store.refs("scores/")}
+    scored = {_run_of(store, one.digest) for one in store.refs("scores/")}
     return None if wanted in scored else score_run(store, text)
+
+
+def _run_of(store: Store, scores: Digest) -> Digest | None:
+    """Which run a table is of; of one that was erased, as the ledger says."""
+    try:
+        return store.get_record(ScoreTable, scores).run_record
+    except AbsentError:
+        lines = (one.entry.objects for one in store.ledger.lines(torn=True) if one.entry.act == "scored")
+        return next((one.get("run") for one in lines if one.get("scores") == scores), None)
 
 
 def _other(

@@ -27,6 +27,8 @@ class Entry(Record, frozen=True, kw_only=True):
     """Role -> what the act was about."""
     by: Name | None = None
     """Who did it, where the act has an author."""
+    name: Name | None = None
+    """Which name in the store stands for it from now on."""
     reason: Annotated[str, Meta(max_length=10_000)] | None = None
     nonce: Name | None = None
 

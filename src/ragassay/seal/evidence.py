@@ -9,11 +9,12 @@ from ragassay.errors import AbsentError, IntegrityError, LedgerError, UntrustedK
 from ragassay.records.base import Digest
 from ragassay.records.decision import Decision
 from ragassay.records.judgement import JudgementSet
-from ragassay.records.ledger import Absence, Entry
+from ragassay.records.ledger import Absence, Act, Entry
 from ragassay.records.score import ScoreTable
+from ragassay.seal.named import check_known, check_names
 from ragassay.seal.signatures import Signed, check_order, signers
 from ragassay.seal.trust import Trust
-from ragassay.seal.verify import verify, verify_run
+from ragassay.seal.verify import verify, verify_made, verify_run
 from ragassay.store import Store
 from ragassay.store.absence import absence_of, absent, tombstones
 from ragassay.store.ledger import Line
@@ -86,12 +87,13 @@ def _run_of_decision(store: Store, digest: Digest, told: Mapping[Digest, Digest]
 
 
 def verify_evidence(store: Store, about: About, trust: Trust | None = None, *, public: bool = False) -> Verified:
-    """Every byte that a run reaches, its ledger, and, with a trust policy, every signature that it asks for.
+    """Every byte behind a run, its table and its decision; the ledger; every signature that a trust policy asks for.
 
     What was erased is told, and all else is checked. `public`: so is what was left out of a public file, for which
     nothing vouches; without it that is an AbsentError. Raises IntegrityError for changed bytes; LedgerError for a
-    broken or rolled back ledger, one that is not the policy's, or a protocol that was signed after its first question;
-    UntrustedKeyError for a signature too few; and what `check_bundle` raises for a bundle that does not hold.
+    broken or rolled back ledger, one that is not the policy's or does not know what is verified, a name that was set
+    back, or a protocol that was signed after its first question; UntrustedKeyError for a signature too few; and what
+    `check_bundle` raises for a bundle that does not hold.
     """
     missing: list[Digest] = []
     lines = store.ledger.lines()
@@ -103,6 +105,9 @@ def verify_evidence(store: Store, about: About, trust: Trust | None = None, *, p
             hint="it was taken away, or the store is older than ledgers: restore it from a copy",
         )
     founded = lines[0].digest
+    tables = ((about.scores, ScoreTable), (about.decision, Decision))
+    verify_made(store, [(one, kind) for one, kind in tables if one is not None], about.run, missing)
+    _check_acts(store, about, protocol, [one.entry for one in lines])
     signed: tuple[Signed, ...] = ()
     if trust is not None:
         _check_ledger(trust, founded)
@@ -132,6 +137,20 @@ def _verify_bytes(store: Store, run: Digest, lines: list[Line], missing: list[Di
                 raise
             missing.append(protocol)
     return protocol
+
+
+def _check_acts(store: Store, about: About, protocol: Digest | None, entries: list[Entry]) -> None:
+    """The ledger knows all of it, and what stands under its names."""
+    made: dict[Act, tuple[Digest, Digest | None]] = {"ran": (about.run, protocol)}
+    if about.scores is not None:
+        made["scored"] = (about.scores, about.run)
+    if about.decision is not None:
+        made["decided"] = (about.decision, None)
+    check_known(entries, made)
+    scored = {one.objects.get("scores") for one in entries if one.objects.get("run") == about.run}
+    decided = {one.objects.get("decision") for one in entries if one.objects.get("scores") in scored - {None}}
+    ours = {about.run, protocol, about.scores, about.decision, *scored, *decided}
+    check_names(store, entries, {one for one in ours if one is not None})
 
 
 def _check_told(store: Store, about: About, missing: list[Digest]) -> None:

@@ -9,6 +9,7 @@ from ragassay.errors import AbsentError, FormError, LedgerError, SubjectError, U
 from ragassay.records.base import Digest, Instant
 from ragassay.records.canonical import canonical_bytes
 from ragassay.records.ledger import Entry
+from ragassay.records.text import in_order
 from ragassay.seal import bundle as bundles
 from ragassay.seal.keys import Signer
 from ragassay.seal.statements import Kind, check_statement, erasure, numbers, preregistration, read_statement, verdict
@@ -129,7 +130,15 @@ def _wanted(store: Store, kind: Kind, about: Digest, gone: list[Digest] | None) 
 
 
 def _signed_at(entries: Iterable[Entry]) -> dict[str, Instant]:
-    return {one.objects["bundle"]: one.at for one in entries if one.act == "signed" and "bundle" in one.objects}
+    """When each bundle was signed at the earliest: a line was not made before one that stands above it, whatever the
+    clock said by then."""
+    found: dict[str, Instant] = {}
+    latest: Instant | None = None
+    for one in entries:
+        latest = one.at if latest is None or in_order(latest, one.at) else latest
+        if one.act == "signed" and "bundle" in one.objects:
+            found[one.objects["bundle"]] = latest
+    return found
 
 
 def check_order(entries: Iterable[Entry], protocol: Digest, signed: Iterable[Signed], needed: int) -> None:

@@ -1,8 +1,8 @@
-"""Everything that a protocol or a run reaches, hashed again, before anything is scored. Repairs and scores nothing."""
+"""Everything that a protocol, a run or what was made of it reaches, hashed again. Repairs and scores nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, 
 from ragassay.records.trace import Measurements
 from ragassay.seal.freeze import stated
 from ragassay.store import Store
+from ragassay.store.links import Target, links_of
 
 T = TypeVar("T", bound=Record)
 HINT = "restore it from a copy of the store or build it again; `ragassay store check` names every damaged object"
@@ -68,6 +69,32 @@ def verify_run(store: Store, run_digest: str, gone: list[Digest] | None = None) 
     with _or_gone(gone, run.envelope):
         _record(store, Envelope, run.envelope, "run.envelope")
     return run
+
+
+def verify_made(
+    store: Store, made: Iterable[tuple[Digest, type[Record]]], run: Digest, gone: list[Digest] | None = None
+) -> None:
+    """Re-hash tables and decisions with all that they name: their lines, judgements, calibrations, and other runs.
+
+    `run` was looked at already. `gone` and the errors are as in `verify_run`; `field` says by which way an object was
+    reached, for example `scores.observations`.
+    """
+    todo = [(digest, Target("record", kind), kind.__name__.lower()) for digest, kind in made]
+    seen = {run}
+    while todo:
+        digest, target, role = todo.pop()
+        if digest in seen or (target.optional and digest not in store):
+            continue
+        seen.add(digest)
+        with _or_gone(gone, digest):
+            if target.kind is Run:
+                verify_run(store, digest, gone)
+            elif target.holds == "record" and target.kind is not None:
+                record = _record(store, target.kind, digest, role)
+                todo += [(Digest(one.digest), one.target, f"{role}.{one.field}") for one in links_of(record)]
+            else:
+                with _role(role):
+                    store.get_raw_lines(digest) if target.holds != "bytes" else store.get(digest)
 
 
 def _verify_corpus(store: Store, subject: Subject, protocol: Protocol, gone: list[Digest] | None) -> None:
@@ -167,7 +194,7 @@ def _role(role: str) -> Iterator[None]:
     try:
         yield
     except IntegrityError as error:
-        error.message = f"the {role} of this protocol: {error.message}"
+        error.message = f"{role}: {error.message}"
         raise error.at(field=role)  # noqa: B904  the same error, with its role
     except RecordError as error:
         raise IntegrityError(

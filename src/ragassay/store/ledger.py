@@ -81,6 +81,13 @@ def check_head(lines: list[Line], head: Head, *, file: str = LEDGER) -> None:
         )
 
 
+def _known(found: list[Line], act: Act, objects: Mapping[str, Digest], name: str | None) -> Entry | None:
+    """Where an act stands already; of one with a name, only the last line of that name counts."""
+    same = [one.entry for one in found if one.entry.act == act and (name is None or one.entry.name == name)]
+    looked = same if name is None else same[-1:]
+    return next((one for one in looked if one.objects == dict(objects)), None)
+
+
 class Ledger:
     """The ledger of one store folder; `witness` is a folder outside of it, or None for no witness."""
 
@@ -127,18 +134,20 @@ class Ledger:
         *,
         by: str | None = None,
         reason: str | None = None,
+        name: str | None = None,
         again: bool = False,
     ) -> Entry:
         """Append an act, durably, and tell the witness. One that already stands here is not repeated but for `again`.
 
-        Raises LedgerError if the ledger is broken or rolled back, StoreError if it cannot be written.
+        With `name`, it is repeated where that name stood for something else since: the last line of a name says what it
+        stands for. Raises LedgerError if the ledger is broken or rolled back, StoreError if it cannot be written.
         """
         try:
             with self._locked() as descriptor:
                 found = self.lines(torn=True)
-                known = [one.entry for one in found if (one.entry.act, one.entry.objects) == (act, dict(objects))]
-                if known and not again:
-                    return known[0]
+                known = _known(found, act, objects, name)
+                if known is not None and not again:
+                    return known
                 at = instant(at)
                 new: list[bytes] = []
                 if not found:
@@ -147,7 +156,7 @@ class Ledger:
                 before = digest_bytes(new[-1]) if new else found[-1].digest
                 entry = Entry(
                     number=len(found) + len(new), act=act, at=at, previous=before, objects=dict(objects), by=by,
-                    reason=reason,
+                    name=name, reason=reason,
                 )  # fmt: skip
                 new.append(canonical_bytes(entry))
                 self._append(descriptor, b"".join(line + b"\n" for line in new))
@@ -158,24 +167,34 @@ class Ledger:
             raise durable.failed("write the ledger", self.path, cause) from cause
 
     def adopt(self, data: bytes) -> None:
-        """Take over the ledger of another store, where there is none yet; LedgerError otherwise, or if it is broken."""
-        found = read_chain(data, file=str(self.path))
+        """Take over the ledger of another store, where there is none yet; LedgerError otherwise, or if it is broken.
+
+        Then `introduce` it.
+        """
+        read_chain(data, file=str(self.path))
         try:
             with self._locked() as descriptor:
                 if self.bytes():
                     raise LedgerError("there is a ledger already", file=str(self.path), hint="name a new folder")
                 self._append(descriptor, data)
-                seen = self.witnessed(found)
-                if found and (seen is None or seen.number < found[-1].entry.number):  # never set back
-                    self._tell(found[0].digest, Head(number=found[-1].entry.number, digest=found[-1].digest))
         except OSError as cause:
             raise durable.failed("write the ledger", self.path, cause) from cause
+
+    def introduce(self) -> None:
+        """Tell the witness of a ledger that was taken over.
+
+        One that has seen it already keeps what it has seen: whoever wrote the copy could have added lines, and the
+        store that it was made of would seem to be rolled back.
+        """
+        found = read_chain(self.bytes(), file=str(self.path))
+        if found and self.witnessed(found) is None:
+            self._tell(found[0].digest, Head(number=found[-1].entry.number, digest=found[-1].digest))
 
     @contextmanager
     def _locked(self) -> Iterator[int]:
         """The open file, with nobody else appending."""
         new = not self.path.exists()
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             if new:

@@ -32,14 +32,16 @@ class Unkept(Ledger):
         *,
         by: str | None = None,
         reason: str | None = None,
+        name: str | None = None,
         again: bool = False,  # noqa: ARG002  as in a ledger
     ) -> Entry:
         """The entry as it would be written next."""
         found = self.lines(torn=True)
         before = found[-1].digest if found else digest_bytes(b"")
         return Entry(
-            number=len(found) or 1, act=act, at=at, previous=before, objects=dict(objects), by=by, reason=reason
-        )
+            number=len(found) or 1, act=act, at=at, previous=before, objects=dict(objects), by=by, name=name,
+            reason=reason,
+        )  # fmt: skip
 
 
 class _Reader(io.RawIOBase):

@@ -19,6 +19,7 @@ from ragassay.gate.reviews import add_review
 from ragassay.records.base import Digest, Instant, QueryId
 from ragassay.records.decision import Review
 from ragassay.records.judgement import JudgementSet
+from ragassay.records.protocol import Run
 from ragassay.records.score import ScoreTable
 from ragassay.seal.evidence import About, verify_evidence
 from ragassay.store import Store
@@ -39,7 +40,8 @@ def world(tmp_path: Path) -> RunWorld:
         path.write_text(sample_text(drawn, "jsonl").replace('"label": ""', f'"label": "{label}"'))
         import_verdicts(made.store, made.digest, path, author="anna", rubric="r", reason=reason)
     made.judge(Overlap(version="2"), name="words")
-    made.store.ledger.record("sealed", {"run": Digest(made.digest)}, Instant("2026-08-01T00:00:00Z"))
+    ran = {"run": Digest(made.digest), "protocol": made.store.get_record(Run, made.digest).protocol}
+    made.store.ledger.record("ran", ran, Instant("2026-08-01T00:00:00Z"))
     asked = made.store.put_record(scoring("faithfulness", judges=("words", "anna")))
     assay.measure(made.store, Digest(made.digest), asked, name="judged")
     return made

@@ -106,6 +106,7 @@ def test_an_older_copy_that_is_taken_in_sets_no_witness_back(store: Store, tmp_p
     filled(store, 5)
     copy = Store.open(tmp_path / "copy", create=True, witness=tmp_path / "state")
     copy.ledger.adopt(older)
+    copy.ledger.introduce()
     with pytest.raises(LedgerError, match="rolled back"):
         copy.ledger.lines()
     store.ledger.path.write_bytes(older)
@@ -113,7 +114,21 @@ def test_an_older_copy_that_is_taken_in_sets_no_witness_back(store: Store, tmp_p
         store.ledger.lines()
     elsewhere = Store.open(tmp_path / "elsewhere", create=True, witness=tmp_path / "other state")
     elsewhere.ledger.adopt(older)
+    elsewhere.ledger.introduce()
     assert len(elsewhere.ledger.lines()) == 4
+
+
+def test_a_copy_with_lines_more_does_not_make_the_store_that_it_was_made_of_look_rolled_back(
+    store: Store, tmp_path: Path
+) -> None:
+    filled(store, 3)
+    forged = Store.open(tmp_path / "forged", create=True, witness=tmp_path / "elsewhere")
+    forged.ledger.adopt(store.ledger.bytes())
+    forged.ledger.record("sealed", {"protocol": TWO}, AT)
+    taken = Store.open(tmp_path / "taken", create=True, witness=tmp_path / "state")
+    taken.ledger.adopt(forged.ledger.bytes())
+    taken.ledger.introduce()
+    assert len(taken.ledger.lines()) == len(store.ledger.lines()) + 1
 
 
 def test_another_line_in_the_place_that_the_witness_has_seen(store: Store, tmp_path: Path) -> None:
