@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from tests.conftest import ROOT, skip_or_fail
 
 from ragassay.cli import exit_code_of
@@ -91,6 +92,28 @@ def test_its_own_validator_takes_it(told: dict[str, str], tmp_path: Path, monkey
     assert validated(tmp_path / "card.json") == 0
     (tmp_path / "card.json").write_text(json.dumps({**made, "distribution": [{"@type": "cr:FileObject"}]}))
     assert validated(tmp_path / "card.json") != 0, "a validator that takes anything says nothing"
+
+
+def test_its_own_reader_finds_questions_and_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the exported file, unpacked: `unzip`, then `zstd -d` of the two that the card names, which gives them other
+    digests; the reader cannot unpack zstd."""
+    if not VALIDATOR.exists():
+        skip_or_fail("the validator of Croissant files is not installed: make croissant")
+    made = card(tmp_path, monkeypatch, {})
+    with zipfile.ZipFile(tmp_path / "evidence.zip") as archive:
+        for one in made["distribution"][:2]:
+            path = tmp_path / "unpacked" / one["contentUrl"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            data = zstandard.ZstdDecompressor().decompressobj().decompress(archive.read(one["contentUrl"]))
+            path.write_bytes(data)
+            one["sha256"] = hashlib.sha256(data).hexdigest()
+    (tmp_path / "unpacked" / "card.json").write_text(json.dumps(made))
+    for name, value in (("question", "When?"), ("document", "Rain falls.")):
+        told = [VALIDATOR, "load", "--jsonld", tmp_path / "unpacked" / "card.json", "--record_set", f"{name}-records"]
+        done = subprocess.run(told, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-600:]
+        assert value in done.stdout + done.stderr
+    assert [one["@id"] for one in made["recordSet"]] == ["question-records", "document-records"]
 
 
 def validated(path: Path) -> int:

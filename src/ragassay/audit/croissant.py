@@ -38,13 +38,29 @@ _FORMATS = {
     ".htm": "text/html", ".pdf": "application/pdf", ".gz": "application/gzip", ".xml": "text/xml",
 }  # fmt: skip
 _ANY = "application/octet-stream"
+_DOCUMENTS = {
+    "embedded": ("document_id", "version", "text", "parser", "normaliser"),
+    "referenced": ("document_id", "version", "text_digest", "parser", "normaliser"),
+}
+_SAID = {
+    "query_id": "The question's own id.",
+    "query": "The question as it was asked.",
+    "document_id": "The document's own id.",
+    "version": "Which version of it.",
+    "text": "Its text after parsing, into which spans of labels point (Unicode code points).",
+    "text_digest": "SHA-256 of that text, which is not stored here.",
+    "parser": "What made a text of its bytes.",
+    "normaliser": "What was done with that text.",
+}
+"""Field -> what it is. Every stored line has them, whatever else it has."""
 
 
 def croissant(store: Store, run: Digest) -> dict[str, Any]:
     """The benchmark of a run and the corpus that it stands on, as one data set.
 
     `distribution` names the stored lines of questions and documents as an exported file of evidence holds them, and the
-    files that documents were read from, each with its SHA-256. Raises IntegrityError for damaged records.
+    files that documents were read from, each with its SHA-256; `recordSet` the fields that every such line has, of a
+    corpus without texts the digests of those. Raises IntegrityError for damaged records.
     """
     protocol = store.get_record(Protocol, store.get_record(Run, run).protocol)
     benchmark = store.get_record(Benchmark, protocol.objects["benchmark"])
@@ -60,6 +76,8 @@ def croissant(store: Store, run: Digest) -> dict[str, Any]:
         "isLiveDataset": False,
         "distribution": [_stored("questions", benchmark.blob), _stored("documents", corpus.blob),
                          *_files(store, corpus)],
+        "recordSet": [_records("questions", ("query_id", "query")),
+                      _records("documents", _DOCUMENTS[corpus.mode], key=("document_id", "version"))],
     }  # fmt: skip
     both = (benchmark.provenance, corpus.provenance)
     made |= _each("license", [one.licence for one in both if one])
@@ -90,7 +108,25 @@ def _stored(what: str, blob: Digest) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject", "@id": what, "name": what, "contentUrl": f"{OBJECTS}{plain}",
         "description": f"The {what} as they were sealed: JSON lines, packed with zstd.",
-        "encodingFormat": "application/zstd", "sha256": plain,
+        "encodingFormat": ["application/zstd", "application/jsonlines"], "sha256": plain,
+    }  # fmt: skip
+
+
+def _records(what: str, fields: tuple[str, ...], key: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The lines of one of the stored files; the first field is their key, if no other is said."""
+    own, place = what.removesuffix("s"), {"@id": what}
+    return {
+        "@type": "cr:RecordSet", "@id": f"{own}-records", "name": f"{own}-records",
+        "description": f"One line of {what} each, when these are unpacked (zstd).",
+        "key": [{"@id": f"{own}-records/{one}"} for one in key or fields[:1]],
+        "field": [
+            {
+                "@type": "cr:Field", "@id": f"{own}-records/{one}", "name": f"{own}-records/{one}",
+                "description": _SAID[one], "dataType": "sc:Text",
+                "source": {"fileObject": place, "extract": {"column": one}},
+            }
+            for one in fields
+        ],
     }  # fmt: skip
 
 

@@ -31,7 +31,8 @@ _HINTS = {
     errno.EIO: "the disk reported an error: look at the system log before trusting it; run `ragassay store check`",
     errno.EMFILE: "too many open files: raise the limit (ulimit -n) and repeat",
     errno.ENAMETOOLONG: "choose a shorter name",
-    errno.ENOTDIR: "a file stands where a folder should be: choose another name",
+    errno.ENOTDIR: "a file, or a link, stands where a folder should be: take it away, or choose another name",
+    errno.ELOOP: "a link stands where a file should be: put the file itself there",
     errno.EISDIR: "a folder stands where a file should be: choose another name",
     errno.ENOTEMPTY: "a folder stands where a file should be: choose another name",
 }
@@ -63,12 +64,17 @@ def sync_folder(folder: Path) -> None:
 
 
 def make_folder(folder: Path) -> bool:
-    """Make one folder if it is not there, and push its parent's entries; says whether it was made here."""
+    """Make one folder if it is not there, and push its parent's entries; says whether it was made here.
+
+    NotADirectoryError for a link that leads elsewhere: what is written below it would not be in the store.
+    """
     try:
         os.mkdir(folder, 0o755)
         made = True
     except FileExistsError:
         made = False
+        if os.path.islink(folder):  # noqa: PTH114
+            raise NotADirectoryError(errno.ENOTDIR, "a link to another folder", str(folder)) from None
     sync_folder(folder.parent)
     return made
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from ragassay.errors import IntegrityError, StoreError
+from ragassay.records.base import Instant
 from ragassay.store import Store, durable
 
 CALLS = ("open", "write", "fsync", "fchmod", "close", "link", "replace", "unlink", "mkdir")
@@ -262,3 +263,34 @@ def test_a_damaged_twin_is_not_taken_for_the_blob(store: Store) -> None:
     for write in (lambda: store.put(b"hello"), lambda: Store.open(store.path).put(b"hello")):
         with pytest.raises(IntegrityError, match="damaged"):
             write()
+
+
+@pytest.mark.parametrize("place", ["blobs/sha256/2c", "refs/run"])
+def test_a_link_in_place_of_a_folder_takes_nothing_out_of_the_store(place: str, store: Store, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    kept = store.put(b"before")
+    (store.path / place).symlink_to(outside, target_is_directory=True)
+    with pytest.raises(StoreError, match="a link to another folder") as caught:
+        store.set_ref("run/demo", kept) if place.startswith("refs") else store.put(b"hello")
+    assert (
+        caught.value.hint == "a file, or a link, stands where a folder should be: take it away, or choose another name"
+    )
+    assert not list(outside.iterdir())
+
+
+def test_a_link_in_place_of_the_ledger_is_not_written_through(store: Store, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"")
+    store.ledger.path.unlink(missing_ok=True)
+    store.ledger.path.symlink_to(outside)
+    with pytest.raises(StoreError) as caught:
+        store.ledger.record("sealed", {"protocol": store.put(b"hello")}, Instant("2026-08-01T00:00:00Z"))
+    assert caught.value.hint == "a link stands where a file should be: put the file itself there"
+    assert outside.read_bytes() == b""
+
+
+def test_a_store_behind_a_link_is_a_store(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(store.path, target_is_directory=True)
+    digest = Store.open(tmp_path / "link").put(b"hello")
+    assert store.get(digest) == b"hello"
