@@ -182,7 +182,9 @@ def peer(name: str, python: str, port: int, calls: int) -> float | str:
     command = [python, "-W", "ignore", "-c", PEERS[name], f"http://127.0.0.1:{port}/v1", str(calls), str(AT_ONCE)]
     quiet = {**os.environ, "RAGAS_DO_NOT_TRACK": "true", "DEEPEVAL_TELEMETRY_OPT_OUT": "YES"}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=quiet)
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=60, env=quiet, cwd=tempfile.gettempdir()
+        )
     except subprocess.TimeoutExpired:
         return "failed: not done after 60 s"
     if done.returncode:
