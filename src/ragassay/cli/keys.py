@@ -63,24 +63,35 @@ def trust(public: tuple[Path, ...], /, *, out: Path = Path("trust.toml")) -> Non
     """
     if out.exists():
         raise UsageError(f"{out} is there already", hint="name another file with --out")
-    for one in public:
-        read_public(one)
+    _check_different(public)
+    text = _policy(public, out.parent)
     with writing(out):
-        replace_file(out, [_policy(public, out.parent).encode()])
+        replace_file(out, [text.encode()])
     talk.data(talk.plain(str(out)))
     talk.then("ragassay seal --sign KEY")
 
 
-def _policy(public: tuple[Path, ...], folder: Path) -> str:
-    import json
+def _check_different(public: tuple[Path, ...]) -> None:
+    if not public:
+        raise UsageError("no key is named", hint="name the public keys that may sign")
+    known: dict[str, Path] = {}
+    for one in public:
+        other = known.setdefault(key_id(read_public(one)), one)
+        if other is not one:
+            raise UsageError(
+                f"the same key as {other}", file=str(one), hint="one person counts once: name each key once"
+            )
 
+
+def _policy(public: tuple[Path, ...], folder: Path) -> str:
     lines = ["# Who may sign what, and how many must: docs/evidence.md.", ""]
+    names = [one.stem for one in public]
     for one in public:
         named = os.path.relpath(one, folder)
         lines += [
             "[[key]]",
-            f"file = {json.dumps(named)}",
-            f"name = {json.dumps(one.stem)}",
+            f"file = {_quoted(named, one)}",
+            f"name = {_quoted(one.stem if names.count(one.stem) == 1 else named.removesuffix('.pub'), one)}",
             'may = ["pre-registration", "verdict", "numbers", "erasure"]',
             '# valid_from = "2026-01-01"',
             '# valid_until = "2027-01-01"',
@@ -89,3 +100,18 @@ def _policy(public: tuple[Path, ...], folder: Path) -> str:
         ]
     lines += ["[require]    # distinct signers", "pre-registration = 1", "# verdict = 1", "# numbers = 1", ""]
     return "\n".join(lines)
+
+
+def _quoted(text: str, path: Path) -> str:
+    """A string of TOML. UsageError for what no settings file can hold."""
+    import json
+    import tomllib
+
+    quoted = json.dumps(text, ensure_ascii=False)
+    try:
+        quoted.encode()
+        if tomllib.loads(f"it = {quoted}") == {"it": text}:
+            return quoted
+    except ValueError:  # not UTF-8, or a character that TOML does not take
+        pass
+    raise UsageError("a trust policy cannot hold this name", file=str(path), hint="give the file another name")
