@@ -146,7 +146,7 @@ def test_failures_of_every_kind_are_traces(small: Small) -> None:
     system = PythonSystem(Counting(special))
     start = time.monotonic()
     run, _ = go(small, system, small.seal(system.identity, timeout_s=0.5), error_budget=1.0)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 20
     found = [(one.failure.cause, one.failure.code) if one.failure else None for one in contents(small, run)]
     assert found == [
         ("exception", "ValueError"), ("exception", "SystemExit"), ("exception", "StopIteration"),
@@ -183,7 +183,7 @@ def test_async_callables_that_hang_raise_or_refuse_to_stop(small: Small) -> None
     assert found[0] == "timeout"
     assert found[1:3] == ["exception", "exception"]
     assert found[3:] == ["timeout", "timeout", None]
-    assert took < 5
+    assert took < 30
     time.sleep(max(0.0, 2.5 - (time.monotonic() - start)))
 
 

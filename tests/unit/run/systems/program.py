@@ -42,8 +42,8 @@ for line in sys.stdin:
         time.sleep(60)
     if what == "hang":
         time.sleep(60)
-    if what == "slow":
-        threading.Timer(0.4, say, [{"query_id": name, "answer": "slow"}]).start()
+    if what in ("slow", "late"):
+        threading.Timer(0.4 if what == "slow" else 2.5, say, [{"query_id": name, "answer": what}]).start()
         continue
     if what == "garbage":
         say("Loading checkpoint shards: 100%")
