@@ -13,6 +13,7 @@ from ragassay.records.base import Digest
 from ragassay.records.case import Benchmark, Case, Evidence
 from ragassay.records.decision import Decision, QuestionVerdict
 from ragassay.records.document import Corpus, Document, Passage, Segmentation
+from ragassay.records.probe import Assessment, ProbeSuite
 from ragassay.records.protocol import Envelope, Protocol, Run, Subject
 from ragassay.records.score import ClaimFailure, Estimate, Observation, ScoreTable
 from ragassay.records.text import many
@@ -57,10 +58,24 @@ def _verdict(store: Store, about: About, query_id: str, measure: str | None) -> 
             threshold = "" if one.threshold is None else f", threshold {one.threshold:g}"
             told = f"{one.rule}: {one.result}{threshold}. {one.told}"
             yield hop("threshold", decision.policy, None, "the policy, sealed with the protocol", told)
+    yield from _probed(store, decision)
     line, own = first(store, decision.questions, QuestionVerdict, lambda one: one.query_id == query_id)
     if own is not None:
         reasons = f": {', '.join(own.reasons)}" if own.reasons else ""
         yield hop("verdict of the question", decision.questions, line, "the policy's needs", f"{own.verdict}{reasons}")
+
+
+def _probed(store: Store, decision: Decision) -> Iterator[Hop]:
+    """The assessment of probes that the decision read, with what it made of it, and the suite."""
+    if decision.assessment is None:
+        return
+    found = store.get_record(Assessment, decision.assessment)
+    said = "; ".join(f"{one.rule}: {one.result}" for one in decision.results if one.kind == "probe")
+    by = f"ragassay probe, {found.started_at} to {found.finished_at}"
+    yield hop("assessment of probes", decision.assessment, None, by, said)
+    suite = store.get_record(ProbeSuite, found.suite)
+    told = f"{suite.name}: {many(suite.probe_count, 'probe')} of {many(suite.repeats, 'repeat')}"
+    yield hop("suite of probes", found.suite, None, f"under the key {suite.key_id}", told)
 
 
 def _scores(store: Store, about: About, case: Case, measure: str | None) -> Iterator[Hop]:

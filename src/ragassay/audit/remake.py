@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
+import ragassay.corpus
 from ragassay.audit.alike import Difference, difference, lines_difference
 from ragassay.audit.responses import read_again
 from ragassay.compare.pair import pair
 from ragassay.compare.weak import MARGIN
 from ragassay.errors import AbsentError, IntegrityError, RagassayError, UsageError
 from ragassay.gate.decide import decided
+from ragassay.gate.probed import Probed, declared_of
+from ragassay.probe.again import judge_again
 from ragassay.records.base import Digest, Record
 from ragassay.records.canonical import digest_of
 from ragassay.records.comparison import Comparison
 from ragassay.records.decision import Decision
-from ragassay.records.protocol import Run
+from ragassay.records.document import Corpus, Document
+from ragassay.records.probe import Assessment
+from ragassay.records.protocol import Protocol, Run
 from ragassay.records.score import ScoreTable
 from ragassay.records.text import many
 from ragassay.score.table import again as score_again
@@ -24,10 +29,11 @@ from ragassay.store import Store
 from ragassay.store.unwritten import Unwritten
 
 T = TypeVar("T", bound=Record)
-Kind = Literal["bytes", "responses", "scores", "comparison", "decision"]
+Kind = Literal["bytes", "responses", "scores", "comparison", "assessment", "decision"]
 LINES: dict[type[Record], tuple[str, ...]] = {
     ScoreTable: ("observations", "runtime", "estimates", "fates", "survival", "failures"),
     Comparison: ("effects", "moves", "losses"),
+    Assessment: ("replies", "findings"),
     Decision: ("questions",),
 }
 """Record -> its fields that name tables of lines; these are compared line by line, not by how they are compressed."""
@@ -51,6 +57,7 @@ class Again:
         """The store, and what was made beside it; nothing on the disk changes."""
         self.verified: dict[Digest, Run] = {}
         self.made: dict[Digest, tuple[ScoreTable, Digest]] = {}
+        self.judged: dict[Digest, Assessment] = {}
         self.told: set[Digest] = set()
         """Comparisons and decisions that were made again, each of which stands on two runs."""
 
@@ -78,6 +85,13 @@ class Again:
         """What was made again in place of a stored table; that itself if it could not be."""
         return self.made.get(_key(stored), (stored, ""))[0]
 
+    def judge(self, store: Store, stored: Assessment, documents: Sequence[Document]) -> Assessment:
+        """The assessment of the same replies; each is judged once."""
+        key = digest_of(stored)
+        if key not in self.judged:
+            self.judged[key] = judge_again(store, stored, documents)
+        return self.judged[key]
+
     def table(self, store: Store, stored: ScoreTable) -> ScoreTable:
         """As a decision asks for it: the stored one, if what was made differs in the last bits of numbers only."""
         made, _ = self.score(stored)
@@ -93,7 +107,8 @@ def audit(store: Store, run: Digest, again: Again | None = None) -> Iterator[Che
     """Everything behind a run and everything made of it, each as it is finished; nothing in the store changes.
 
     In this order: every byte that the run reaches; traces from raw responses; each score table; each comparison and
-    each decision in which the run is an arm. What differs is told, and what comes after it is looked at all the same.
+    each decision in which the run is an arm, behind the assessment of probes that it read. What differs is told, and
+    what comes after it is looked at all the same.
     `again` keeps what was made, for the audit of another run of the same store.
     Raises IntegrityError only where the run's own bytes are not what was sealed: nothing can be made of those.
     """
@@ -114,6 +129,8 @@ def audit(store: Store, run: Digest, again: Again | None = None) -> Iterator[Che
     for digest, decision in sorted(named(store, Decision, "decision/").items()):
         arms = [decision.candidate, *([decision.baseline] if decision.baseline else [])]
         if run in [one.run_record for one in arms] and again.first(digest):
+            if decision.assessment is not None and again.first(decision.assessment):
+                yield _assessment(scratch, decision.assessment, decision, again)
             yield _decision(scratch, digest, decision, again)
 
 
@@ -168,6 +185,21 @@ def _comparison(store: Store, digest: Digest, stored: Comparison) -> Check:
     return _check(store, "comparison", digest, stored, made, again, told)
 
 
+def _assessment(store: Store, digest: Digest, decision: Decision, again: Again) -> Check:
+    """The assessment of probes that a decision read, from its replies and the documents of the decision's run."""
+    try:
+        stored = store.get_record(Assessment, digest)
+        run = store.get_record(Run, decision.candidate.run_record)
+        corpus = store.get_record(Corpus, store.get_record(Protocol, run.protocol).objects["corpus"])
+        if corpus.digest != stored.standing.corpus:
+            return Check("assessment", digest, "not made again", "its corpus is not that of this run")
+        made = again.judge(store, stored, ragassay.corpus.load(store, corpus))
+    except RagassayError as cause:
+        return Check("assessment", digest, "differs", f"cannot be made again: {cause.message}")
+    told = f"{many(stored.requests, 'request')} of probes judged again: {many(stored.leaks, 'leak')}"
+    return _check(store, "assessment", digest, stored, made, digest_of(made), told)
+
+
 def _decision(store: Store, digest: Digest, stored: Decision, again: Again) -> Check:
     try:
         made = decided(
@@ -180,6 +212,8 @@ def _decision(store: Store, digest: Digest, stored: Decision, again: Again) -> C
             reviews=stored.reviews,
             names=(stored.candidate.name, "" if stored.baseline is None else stored.baseline.name),
             again=again.table,
+            probed=Probed(stored.assessment, declared_of(stored.standing)),
+            judge=again.judge,
         )
     except RagassayError as cause:
         return Check("decision", digest, "differs", f"cannot be made again: {cause.message}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragassay.cli import talk
 from ragassay.cli.files import replace_file, writing
@@ -13,6 +13,7 @@ from ragassay.cli.settings import FILE_NAME
 from ragassay.cli.workspace import open_store
 from ragassay.errors import ExitCode, UsageError
 from ragassay.records.base import Digest
+from ragassay.records.policy import Policy
 from ragassay.records.protocol import Protocol, Run
 from ragassay.records.score import ScoreTable
 from ragassay.records.text import instant, many
@@ -20,6 +21,7 @@ from ragassay.store import Store
 
 if TYPE_CHECKING:
     from ragassay.gate.decide import Decided
+    from ragassay.gate.probed import Probed
 
 CODES = {
     "pass": ExitCode.PASS,
@@ -27,6 +29,17 @@ CODES = {
     "review": ExitCode.INCONCLUSIVE,
     "inconclusive": ExitCode.INCONCLUSIVE,
 }
+
+
+ASSESSMENTS = "assessment"
+"""First part of the names of assessments."""
+
+
+class _Probes(NamedTuple):
+    """Where the probes of the system are looked for."""
+
+    said: str | None
+    config: Path
 
 
 def gate(
@@ -39,6 +52,7 @@ def gate(
     reviews: Path | None = None,
     to_review: Path | None = None,
     queue: Path | None = None,
+    assessment: str | None = None,
     junit: Path | None = None,
     md: Path | None = None,
     summary: bool = False,
@@ -70,6 +84,8 @@ def gate(
         Write the questions that a person must open to this file.
     queue
         Write the questions near a threshold to this file, as candidates for the next version of the benchmark.
+    assessment
+        Another assessment of cross-tenant probes than the newest of the suite that the policy names.
     junit
         Also write JUnit XML to this file: a test case a result.
     md
@@ -88,7 +104,7 @@ def gate(
     opened = open_store(config, store)
     named = {"candidate": candidate, "baseline": baseline, "reference": reference}
     tables = {side: _scores(opened, text) for side, text in named.items() if text is not None}
-    made = _decide(opened, named, tables, policy, as_of, reviews)
+    made = _decide(opened, named, tables, policy, as_of, reviews, _Probes(assessment, config))
     paths = _write(made, queue=queue, to_review=to_review, junit=junit, md=md)
     if summary:
         append(made)
@@ -111,7 +127,7 @@ def _scores(store: Store, text: str) -> Digest:
 
 def _decide(
     store: Store, named: dict[str, str | None], tables: dict[str, Digest], policy: Path | None, as_of: str | None,
-    reviews: Path | None,
+    reviews: Path | None, probes: _Probes,
 ) -> Decided:  # fmt: skip
     from ragassay.gate.decide import decided
     from ragassay.gate.policy_file import read_policy
@@ -139,12 +155,36 @@ def _decide(
         as_of=instant(as_of or SYSTEM_CLOCK.now()[:10]),
         reviews=() if baseline is None else stored_reviews(store, candidate, baseline),
         names=(_name(store, candidate, named["candidate"]), _name(store, baseline, named["baseline"])),
+        probed=_probed(store, store.get_record(Policy, digest), probes),
     )
     name = _ref(made.decision.candidate.name)
     store.set_ref(f"decision/{name}", made.digest, kind="decision")
     about = {"decision": made.digest, "scores": candidate, "policy": digest}
     store.ledger.record("decided", about, SYSTEM_CLOCK.now(), name=name)
     return made
+
+
+def _probed(store: Store, policy: Policy, probes: _Probes) -> Probed:
+    """The assessment that a policy demands, and what [probe.standing] declares now."""
+    from ragassay.cli.settings import probe_of, read_settings
+    from ragassay.gate.probed import Probed
+    from ragassay.probe.standing import declared_now
+
+    if policy.probe is None:
+        if probes.said is not None:
+            raise UsageError("the policy demands no assessment", field="--assessment", hint="add [policy.probe]")
+        return Probed()
+    name = f"{ASSESSMENTS}/{policy.probe.suite}"
+    found = None
+    if probes.said is not None:
+        found = store.resolve(probes.said, kind_prefix=ASSESSMENTS)
+    elif name in store.ref_names(name):
+        found = store.ref(name)
+    settings = read_settings(probes.config) if probes.config.exists() else None
+    if settings is None or not settings.probe:
+        return Probed(found)
+    declared = probe_of(settings, probes.config).standing
+    return Probed(found, declared_now(declared, probes.config.parent))
 
 
 def _name(store: Store, digest: Digest | None, said: str | None) -> str:
@@ -236,4 +276,6 @@ def _next(made: Decided, baseline: str | None) -> str:
         return f"ragassay gate --baseline {baseline} --to-review reviews.toml"
     if any("no_rules" in one.reasons for one in made.decision.results):
         return "ragassay policy check"
+    if any({"assessment_absent", "assessment_stale"} & set(one.reasons) for one in made.decision.results):
+        return "ragassay probe run"
     return "ragassay report"

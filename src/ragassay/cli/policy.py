@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import ragassay.benchmark
@@ -12,6 +13,7 @@ from ragassay.cli.workspace import benchmark_of, corpus_of, open_store, open_wor
 from ragassay.errors import ExitCode, RagassayError
 from ragassay.gate.check import Finding, Given, given_of
 from ragassay.gate.check import check as check_policy
+from ragassay.gate.check.probes import suites_of
 from ragassay.gate.evidence import UNCONFIRMED, read_evidence
 from ragassay.gate.policy_file import read_policy
 from ragassay.gate.twins import as_one
@@ -47,6 +49,7 @@ def check(
         opened = open_store(config, store)
         evidence = read_evidence(opened, opened.resolve(run, kind_prefix="scores"), run, ())
         given = given_of(opened, evidence, received=True)
+        given = replace(given, suites=suites_of(opened))
         policy = read_policy(file) if file is not None else opened.get_record(Policy, evidence.protocol.policy)
     else:
         given, policy = _of_settings(file, config, store)
@@ -75,7 +78,7 @@ def _sentence(policy: Policy, given: Given, refused: int, warnings: int) -> str:
     if refused:
         return f"policy {name} cannot stand on {size}: {many(refused, 'finding')} to mend, {many(warnings, 'warning')}"
     rules = len(policy.rules) + len(policy.must_hold) + len(policy.budgets) + len(policy.verdicts)
-    rules += policy.refusal is not None
+    rules += (policy.refusal is not None) + (policy.probe is not None)
     return f"policy {name} can be decided on {size}: {many(rules, 'demand')}, {many(warnings, 'warning')}"
 
 
@@ -92,4 +95,4 @@ def _of_settings(file: Path | None, config: Path, store: Path | None) -> tuple[G
     kept = as_one(one for one in cases if UNCONFIRMED not in one.slice)
     scoring, made = scoring_of(plan, built), built.benchmark
     given = Given(kept, scoring, made.rel, plan.top_k, completeness=made.completeness, repeats=plan.repeats)
-    return given, policy
+    return replace(given, suites=suites_of(workspace.store)), policy

@@ -237,12 +237,14 @@ def _show(workspace: Workspace, assessment: Assessment, stale: tuple[str, ...] =
     import msgspec
 
     from ragassay.records.probe import Finding
+    from ragassay.report.leaks import grouped
     from ragassay.report.probed import lines
 
     findings = list(workspace.store.get_lines(Finding, assessment.findings))
     if as_json:
         told = [msgspec.to_builtins(one) for one in findings]
-        talk.data_json({**msgspec.to_builtins(assessment), "findings": told, "stale": list(stale)})
+        groups = msgspec.to_builtins(grouped(findings))
+        talk.data_json({**msgspec.to_builtins(assessment), "findings": told, "groups": groups, "stale": list(stale)})
         return
     for line in lines(assessment, findings, stale):
         talk.data(talk.plain(line))

@@ -10,6 +10,7 @@ from ragassay.gate.check import Finding, check, given_of
 from ragassay.gate.evidence import Again, Evidence, check_alike, gather, score_again
 from ragassay.gate.must_hold import read_must_hold
 from ragassay.gate.notes import notes_of
+from ragassay.gate.probed import JudgeAgain, Probed, read_probe, standing_now
 from ragassay.gate.recorded import read_recorded
 from ragassay.gate.refusals import read_words, rules_of
 from ragassay.gate.results import result
@@ -19,6 +20,7 @@ from ragassay.gate.standing import read_standing, variation_of
 from ragassay.gate.verdicts import Question, questions, read_verdicts, shares
 from ragassay.gate.weak_baseline import read_weak_baseline
 from ragassay.measures import parse
+from ragassay.probe.again import judge_again
 from ragassay.records.base import Digest
 from ragassay.records.decision import Decision, Result, Review, RuleResult
 from ragassay.records.policy import Policy
@@ -79,8 +81,11 @@ def decided(
     reviews: Sequence[Review] = (),
     names: tuple[str, str] = ("candidate", "baseline"),
     again: Again = score_again,
+    probed: Probed | None = None,
+    judge: JudgeAgain = judge_again,
 ) -> Decided:
-    """`decide`, with all that was read, for queues and lists of people; `again`: who scores the runs again."""
+    """`decide`, with all that was read, for queues and lists of people; `again`: who scores the runs again,
+    `judge`: who judges the probes again."""
     moment = instant(as_of)
     rules = store.get_record(Policy, policy)
     wanted = measures_of(rules)
@@ -93,10 +98,13 @@ def decided(
     world = load_world(store, ours.run, ours.protocol, ours.subject, ours.benchmark)
     asked = questions(store, ours, rules, world)
     arms = Arms(store, rules, ours, theirs)
+    given = probed if probed is not None and rules.probe is not None else Probed()
+    now = standing_now(store, ours, given.declared)
     results = [
         *read_standing(rules, policy, arms.sides, moment),
         *read_weak_baseline(arms, reference, moment, again),
         *read_demands(arms, asked),
+        *read_probe(arms, given, now, moment, judge),
         *read_reviews(rules, ours, theirs, reviews, moment),
     ]
     found = check(rules, given_of(store, ours))
@@ -113,6 +121,8 @@ def decided(
         questions=store.put_lines([one.verdict for one in asked]),
         verdicts=shares(asked),
         reviews=tuple(reviews),
+        assessment=given.assessment,
+        standing=now,
         variation=variation_of(policy, ours),
         notes=tuple(notes_of(rules, ours, theirs, reference, found)),
     )

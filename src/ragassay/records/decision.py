@@ -12,20 +12,22 @@ from ragassay.records.case import CaseClass
 from ragassay.records.comparison import Arm, Artefact
 from ragassay.records.document import Count, Name
 from ragassay.records.policy import OnFail, Risk
+from ragassay.records.probe import Standing
 from ragassay.records.score import Population
 
 Result = Literal["pass", "fail", "review", "inconclusive"]
 Kind = Literal[
     "floor", "ceiling", "margin", "zero", "must_hold", "budget", "verdicts", "refusal", "reviewed", "recorded",
-    "evidence",
+    "probe", "evidence",
 ]  # fmt: skip
-"""The first ten are rules of the policy; evidence is what must be so for any rule to be read at all."""
+"""The first eleven are rules of the policy; evidence is what must be so for any rule to be read at all."""
 
 
 class RuleResult(Record, frozen=True, kw_only=True):
     """One rule over one population: how it ended, and every number that this rests on.
 
-    attempted = scored + undefined + missing + error, in questions. A floor passes if `bound` is at least `threshold`,
+    attempted = scored + undefined + missing + error, in questions, or in probes where `kind` is probe (undefined:
+    without power; missing: not evaluable). A floor passes if `bound` is at least `threshold`,
     and fails if `optimistic` is below it; a ceiling the other way round; a margin passes if `bound`, of candidate less
     baseline in the better direction, is above `threshold`, which is the margin's negative.
     """
@@ -131,6 +133,10 @@ class Decision(Record, frozen=True, kw_only=True):
     """ScoreTable of the built-in system that the baseline was held against."""
     verdicts: tuple[VerdictShare, ...] = ()
     reviews: tuple[Review, ...] = ()
+    assessment: Digest | None = None
+    """Assessment of the probes that the policy demands; absent: there was none, or none is demanded."""
+    standing: Standing | None = None
+    """What held at the decision, by which an assessment is stale or not; absent: none is demanded, or nobody said."""
     variation: tuple[Artefact, ...] = ()
     """Layers of the candidate's protocol that are not those that were sealed before it was asked."""
     notes: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from ragassay.records.base import QueryId, Record, require
 from ragassay.records.case import CaseClass, Outcome
 from ragassay.records.comparison import Artefact
 from ragassay.records.document import Count, Name
+from ragassay.records.probe import Category, Channel
 
 OnFail = Literal["block", "review"]
 """What a rule that does not hold does: block ends in fail, review calls a person."""
@@ -175,6 +176,32 @@ class JudgeDemands(Record, frozen=True, kw_only=True):
     any judge that was calibrated."""
 
 
+CATEGORIES: tuple[Category, ...] = ("authorized", "unauthorized", "shared", "credential", "empty")
+"""What a suite of probes must have been able to evaluate, where a policy names no categories."""
+Bound = Annotated[float, Meta(gt=0, lt=1)]
+
+
+class ProbeDemand(Record, frozen=True, kw_only=True):
+    """What an assessment of cross-tenant probes must show. Any leak fails, whatever else holds."""
+
+    suite: Name
+    """As [probe] names it."""
+    at_most: Bound | None = None
+    """Ceiling on the exact upper 95 % bound of the share that leaks, over all probes: after no leak, 0.001 takes 2,995.
+    Absent: only that none leaked."""
+    channels: dict[Channel, Bound] = {}
+    """Channel -> the same over the probes of which it shows something."""
+    categories: tuple[Category, ...] = ()
+    """Those of which some must have been evaluated. Empty: all but poison."""
+    attacks: OnFail = "block"
+    """What a planted attack that steered an answer does."""
+    reviews: Count = 0
+    """So many findings may wait for a person; more of them call one."""
+
+    def __post_init__(self) -> None:
+        require(len(self.categories) == len(set(self.categories)), "a category is named twice")
+
+
 class Policy(Record, frozen=True, kw_only=True):
     """Third layer: what would be decided. Without rules nothing can pass."""
 
@@ -195,6 +222,8 @@ class Policy(Record, frozen=True, kw_only=True):
     max_errors: Share = 0.2
     """With a greater share of failed questions nothing passes (exit code 4)."""
     judges: JudgeDemands = JudgeDemands()
+    probe: ProbeDemand | None = None
+    """Absent: no assessment is asked for."""
     reference: bool = False
     """Whether a run of the built-in system must be given, to hold the baseline against; without one it is not known
     whether the baseline is weak, and nothing passes."""
@@ -215,4 +244,4 @@ class Policy(Record, frozen=True, kw_only=True):
             or self.refusal.abstention_at_least is not None
             or self.refusal.false_refusal_at_most is not None
         )
-        return bool(self.rules or self.must_hold or self.budgets or self.verdicts or refusal)
+        return bool(self.rules or self.must_hold or self.budgets or self.verdicts or refusal or self.probe)

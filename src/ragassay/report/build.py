@@ -11,6 +11,7 @@ from ragassay.records.case import Case
 from ragassay.records.document import Document, Passage
 from ragassay.records.score import CLASS_ORDER, FIGURES, ClaimFailure, Estimate
 from ragassay.report import dimensions, outcomes, runtime
+from ragassay.report.assessed import sections
 from ragassay.report.data.build import data_card, five
 from ragassay.report.funnel import funnels
 from ragassay.report.grounding.among import among
@@ -83,6 +84,7 @@ def build(material: Material) -> Scorecard:
         judges=tuple(judges),
         among=tuple(among(material.judges_read, clusters, material.scoring.level)),
         access=seen.access(tuple(one for one in class_of if one in denied)),
+        probed=sections(material.assessed),
         runtime=tuple(runtime.runtime_rows(material.estimates, seen.late, seen.used)),
         distributions=tuple(_distributions(seen, columns)),
         population_measures=columns,

@@ -62,6 +62,8 @@ def decision_lines(decision: Decision, policy: str) -> Iterator[str]:
     if decision.baseline is not None:
         arms.append(f"against {plain(decision.baseline.name, 80)}")
     yield f"{' '.join(arms)}, as of {decision.as_of}"
+    if decision.assessment is not None:
+        yield f"  assessment of probes {decision.assessment}"
     for one in in_order(decision.results):
         called = "" if one.on_fail == "block" or one.result == "pass" else " (calls a person)"
         yield f"  {RESULTS[one.result]:11}  {plain(one.rule, 160)}{_where(one)}{called}"
@@ -126,6 +128,8 @@ def _parts(decision: Decision, policy: str) -> Iterator[tuple[str, str]]:
     told = f"policy `{decision.policy}`, candidate `{decision.candidate.scores}`"
     if decision.baseline is not None:
         told += f", baseline `{decision.baseline.scores}`"
+    if decision.assessment is not None:
+        told += f", assessment of probes `{decision.assessment}`"
     yield "what it rests on", f"As of {decision.as_of}; {told}."
 
 

@@ -34,6 +34,8 @@ def decision_junit(decision: Decision, policy: str) -> str:
     }
     if decision.baseline is not None:
         properties["baseline"] = decision.baseline.scores
+    if decision.assessment is not None:
+        properties["assessment"] = decision.assessment
     properties |= {f"note {place}": xml_text(one, 1_000) for place, one in enumerate(decision.notes, 1)}
     lines = "".join(f"<property name={quoteattr(key)} value={quoteattr(said)}/>\n" for key, said in properties.items())
     return (

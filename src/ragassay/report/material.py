@@ -18,6 +18,7 @@ from ragassay.records.protocol import Envelope, Policy, Protocol, Run, Scoring, 
 from ragassay.records.provenance import SourceFile
 from ragassay.records.score import ClaimFailure, Estimate, FactFate, Observation, ScoreTable, SurvivalRow
 from ragassay.records.trace import Measurements, TraceContent
+from ragassay.report.assessed import AssessedBy, assessments_behind
 from ragassay.report.edits import edits_behind
 from ragassay.report.grounding.material import JudgeRead, judges_read
 from ragassay.report.tried import TriedBy, tried_by
@@ -82,6 +83,8 @@ class Material:
     """The experiments that tried the run's system."""
     edits: tuple[tuple[str, tuple[Supersession, ...]], ...] = ()
     """What was taken back of verdicts, calibrations and labels before, newest first."""
+    assessed: tuple[AssessedBy, ...] = ()
+    """Cross-tenant probes of the system."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Text digest -> text of items that are not passages."""
 
@@ -98,6 +101,7 @@ def load(store: Store, scores: Digest) -> Material:
     benchmark = store.get_record(Benchmark, _object(protocol, "benchmark"))
     scoring = store.get_record(Scoring, table.scoring)
     verdicts = read(store, run, scoring, table.judged, table.judged)
+    policy, decisions = store.get_record(Policy, protocol.policy), tuple(decisions_on(store, scores))
     return Material(
         scores=scores,
         table=table,
@@ -105,7 +109,7 @@ def load(store: Store, scores: Digest) -> Material:
         protocol=protocol,
         subject=subject,
         scoring=scoring,
-        policy=store.get_record(Policy, protocol.policy),
+        policy=policy,
         benchmark=benchmark,
         corpus=corpus,
         segmentation=segmentation,
@@ -120,7 +124,7 @@ def load(store: Store, scores: Digest) -> Material:
         estimates=tuple(store.get_lines(Estimate, table.estimates)),
         fates=Stored(store, FactFate, table.fates),
         survival=tuple(store.get_lines(SurvivalRow, table.survival)),
-        decisions=tuple(decisions_on(store, scores)),
+        decisions=decisions,
         sources=tuple(ragassay.corpus.load_sources(store, corpus)),
         judges=judges_of(store, table),
         verdicts=verdicts,
@@ -128,6 +132,7 @@ def load(store: Store, scores: Digest) -> Material:
         failures=tuple(store.get_lines(ClaimFailure, table.failures)) if table.failures else (),
         tried=tuple(tried_by(store, run, subject)),
         edits=tuple(edits_behind(store, table, protocol)),
+        assessed=tuple(assessments_behind(store, subject, policy, decisions)),
         texts={str(line["digest"]): str(line["text"]) for line in store.get_lines(dict, run.texts)},
     )
 

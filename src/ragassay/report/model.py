@@ -11,6 +11,7 @@ from ragassay.records.base import Digest
 from ragassay.records.score import Bounds, Estimate
 from ragassay.report.data.model import CitationView, DataCard, IdentityView
 from ragassay.report.grounding.model import Among, ClaimView, JudgeView
+from ragassay.report.probed import Probed
 from ragassay.report.refusal.model import Refusal
 from ragassay.report.tied import Tied
 
@@ -379,6 +380,8 @@ class Scorecard(Sheet, frozen=True, kw_only=True):
     among: tuple[Among, ...]
     """How far these judges agree with each other."""
     access: AccessReview
+    probed: tuple[Probed, ...]
+    """Cross-tenant probes of the system, with denominators of their own; empty: it was not probed."""
     runtime: tuple[RuntimeRow, ...]
     distributions: tuple[Distribution, ...]
     population_measures: tuple[tuple[str, str | None], ...]

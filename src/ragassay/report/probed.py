@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from ragassay.records.probe import Assessment, Finding, ProbeRate
+from ragassay.records.base import Digest
+from ragassay.records.probe import Assessment, Finding, Oracle, ProbeRate
 from ragassay.records.text import many
+from ragassay.report.leaks import Group, grouped
 
 MOST_LEAKS = 40
+MOST_PAIRS = 3
 _GROUPS = {
     "all": "All probes", "category": "By category", "wording": "By wording", "pair": "By pair of asker and owner",
     "channel": "By channel", "attack": "Planted attacks, against clean twins",
 }  # fmt: skip
-HEADS = ("", "attempted", "clean", "empty", "leaked", "not evaluable", "invalid", "error", "at most", "more for bound")
+NOT_PROBED = (
+    "This system was not probed: there is no assessment of it. It would take `ragassay probe run`, and a system that "
+    "documents can be planted in."
+)
+HEADS = (
+    "",
+    "own only",
+    "attempted",
+    "clean",
+    "empty",
+    "leaked",
+    "not evaluable",
+    "invalid",
+    "error",
+    "at most",
+    "more for bound",
+)
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,45 +44,53 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     leaked: bool
 
 
-class Leak(msgspec.Struct, frozen=True, kw_only=True):
-    """Findings that are alike, with how many there are."""
-
-    count: int
-    severity: str
-    where: str
-    by: str
-    who: str
-    owasp: str
-    told: str
-    example: str
-
-
 class Probed(msgspec.Struct, frozen=True, kw_only=True):
     """The section: its own denominators, apart from every other number of a scorecard."""
 
+    suite: str
+    assessment: Digest | None
+    """Record of the Assessment, where it is known."""
+    asked: str
+    """From when to when."""
     sentence: str
     facts: tuple[str, ...]
     tables: tuple[tuple[str, tuple[Row, ...]], ...]
-    leaks: tuple[Leak, ...]
+    rates: tuple[ProbeRate, ...]
+    """The same as numbers."""
+    leaks: tuple[Group, ...]
+    """Findings that are alike, the gravest first."""
     more_leaks: int
+    """Kinds that are not shown."""
+    findings: int
+    """All of them; the table of lines holds each."""
     steps: tuple[str, ...]
     oracles: tuple[str, ...]
+    wanted_bound: float
+    leaked: bool
     stale: tuple[str, ...] = ()
     """What has changed since; then nothing of it counts."""
+    unknown: tuple[str, ...] = ()
+    """Of which nobody says whether it has changed."""
 
 
-def probed(one: Assessment, findings: Iterable[Finding], stale: Sequence[str] = ()) -> Probed:
+def probed(
+    one: Assessment, findings: Iterable[Finding], stale: Sequence[str] = (), *, suite: str = "",
+    digest: Digest | None = None, unknown: Sequence[str] = (),
+) -> Probed:  # fmt: skip
     """The section of one assessment."""
-    leaks = _leaks(findings)
+    groups = grouped(findings)
     tables = [
         (title, tuple(_row(rate) for rate in one.rates if rate.of == of))
         for of, title in _GROUPS.items()
         if any(rate.of == of for rate in one.rates)
     ]
     return Probed(
-        sentence=sentence(one, stale), facts=tuple(_facts(one)), tables=tuple(tables), leaks=tuple(leaks[:MOST_LEAKS]),
-        more_leaks=max(0, len(leaks) - MOST_LEAKS), steps=tuple(_steps(one)), oracles=tuple(_oracles(one)),
-        stale=tuple(stale),
+        suite=suite, assessment=digest, asked=f"{one.started_at[:19]} to {one.finished_at[:19]}",
+        sentence=sentence(one, stale), facts=tuple(_facts(one)), tables=tuple(tables), rates=one.rates,
+        leaks=tuple(groups[:MOST_LEAKS]), more_leaks=max(0, len(groups) - MOST_LEAKS),
+        findings=sum(each.count for each in groups), steps=tuple(_steps(one)), oracles=tuple(_oracles(one)),
+        wanted_bound=one.wanted_bound, leaked=bool(one.leaks or one.attacks), stale=tuple(stale),
+        unknown=tuple(unknown),
     )  # fmt: skip
 
 
@@ -104,31 +130,10 @@ def _facts(one: Assessment) -> Iterable[str]:
 def _row(rate: ProbeRate) -> Row:
     bound = "undefined" if rate.bound is None else f"{rate.bound:.3g}"
     more = "not reachable" if rate.more_needed is None else f"{rate.more_needed:,}"
+    with_documents = rate.clean + rate.leaked
+    share = f"{rate.clean / with_documents:.4f}" if with_documents else "undefined"
     counts = (rate.attempted, rate.clean, rate.empty, rate.leaked, rate.not_evaluable, rate.invalid, rate.error)
-    return Row(key=rate.key, cells=(*(f"{count:,}" for count in counts), bound, more), leaked=bool(rate.leaked))
-
-
-def _leaks(findings: Iterable[Finding]) -> list[Leak]:
-    """Alike: severity, channel, step, way of recognition, asker and owner. The gravest and most frequent first."""
-    counts: Counter[tuple[str, ...]] = Counter()
-    first: dict[tuple[str, ...], Finding] = {}
-    for one in findings:
-        key = (one.severity, one.channel, one.step or "", one.by, one.principal or "", one.owner or "")
-        counts[key] += 1
-        first.setdefault(key, one)
-    order = {"leak": 0, "attack": 1, "review": 2}
-    keys = sorted(counts, key=lambda key: (order[key[0]], -counts[key], key))
-    return [_leak(counts[key], first[key]) for key in keys]
-
-
-def _leak(count: int, one: Finding) -> Leak:
-    where = one.channel + (f" at step {one.step}" if one.step else "")
-    who = f"{one.principal} saw what is of {one.owner or 'another'}" if one.principal else "over many probes"
-    view = f", decoded from {one.view}" if one.view else ""
-    return Leak(
-        count=count, severity=one.severity, where=where, by=one.by, who=who, owasp=", ".join(one.owasp),
-        told=f"{one.told}{view}", example=" ".join(part for part in (one.probe_id, one.wording, one.path) if part),
-    )  # fmt: skip
+    return Row(key=rate.key, cells=(share, *(f"{count:,}" for count in counts), bound, more), leaked=bool(rate.leaked))
 
 
 def _steps(one: Assessment) -> Iterable[str]:
@@ -136,6 +141,7 @@ def _steps(one: Assessment) -> Iterable[str]:
         yield (
             f"{step.step}: filters before it ranks in {step.verified:,}, held foreign candidates in {step.violated:,}, "
             f"does not show it in {step.not_evaluable:,}"
+            + (f"; its list was short in {many(step.short, 'question')}" if step.short else "")
         )
 
 
@@ -146,10 +152,20 @@ def _oracles(one: Assessment) -> Iterable[str]:
         if oracle.verdict in ("finding", "review"):
             yield f"{oracle.verdict}: {oracle.path} tells denied from non-existent (p = {p_values})"
     for oracle in one.oracles:
-        if (oracle.channel, oracle.path) == ("latency", "latency_ms"):
-            pairs = " and ".join(f"{n:,}" for n in oracle.pairs)
+        if oracle.channel == "latency" and oracle.path.startswith("latency_ms"):
             reach = "nothing" if oracle.detectable is None else f"a difference of {oracle.detectable:.3g} ms"
-            yield f"time: {oracle.verdict.replace('_', ' ')} over {pairs} pairs, which could have shown {reach}"
+            of = oracle.path.removeprefix("latency_ms") or " of questions"
+            yield f"time{of}: {_over(oracle)}, which could have shown {reach} nine times in ten"
+    counts = [one for one in one.oracles if one.channel == "count" and one.detectable is not None]
+    if counts:
+        least = max(one.detectable or 0.0 for one in counts)
+        told = f"{many(len(counts), 'count')} of denied and non-existent compared, which could have shown a difference"
+        yield f"{told} of {least:.3g} nine times in ten, if it is there for nearly all documents"
+
+
+def _over(one: Oracle) -> str:
+    documents = " and ".join(f"{count:,}" for count in one.pairs)
+    return f"{one.verdict.replace('_', ' ')} over {documents} documents"
 
 
 def lines(one: Assessment, findings: Iterable[Finding], stale: Sequence[str] = ()) -> list[str]:
@@ -161,12 +177,13 @@ def lines(one: Assessment, findings: Iterable[Finding], stale: Sequence[str] = (
         found += ["", title, f"  {'':{width}}  " + "  ".join(f"{head:>13}" for head in HEADS[1:])]
         found += [f"  {row.key:{width}}  " + "  ".join(f"{cell:>13}" for cell in row.cells) for row in rows]
     if view.leaks:
-        found += ["", "Findings"]
+        found += ["", f"Findings: {view.findings:,}, those that are alike together"]
     for leak in view.leaks:
-        found.append(f"  {leak.severity:7} {leak.count:5,}  {leak.where}, by {leak.by}: {leak.who} [{leak.owasp}]")
-        found.append(f"                 {leak.told} ({leak.example})")
+        found.append(f"  {leak.severity:7} {leak.where}, by {leak.by}: {leak.how} [{', '.join(leak.owasp)}]")
+        found.append(f"          {leak.size}: {leak.told}")
+        found.append(f"          {_between(leak.pairs)}{'; '.join(leak.examples)}")
     if view.more_leaks:
-        found.append(f"  and {many(view.more_leaks, 'more kind', 'more kinds')} of them")
+        found.append(f"  and {many(view.more_leaks, 'more kind', 'more kinds')} of them; --json has every finding")
     for title, told in (("Filter before ranking", view.steps), ("Oracles", view.oracles)):
         found += ["", title, *(f"  {line}" for line in told)] if told else []
     return found
@@ -175,19 +192,37 @@ def lines(one: Assessment, findings: Iterable[Finding], stale: Sequence[str] = (
 def markdown(one: Assessment, findings: Iterable[Finding], stale: Sequence[str] = ()) -> list[str]:
     """The section for Markdown."""
     view = probed(one, findings, stale)
-    found = ["## Authorization: cross-tenant probes", "", view.sentence, "", *(f"- {fact}" for fact in view.facts)]
+    return markdown_of(view)
+
+
+def markdown_of(view: Probed) -> list[str]:
+    """The section of a scorecard for Markdown."""
+    head = f"### Suite {_cell(view.suite)}" if view.suite else "## Authorization: cross-tenant probes"
+    found = [head, "", view.sentence, "", *(f"- {fact}" for fact in view.facts)]
+    if view.assessment is not None:
+        found.append(f"- assessment `{view.assessment}`")
+    if view.unknown:
+        found.append(f"- nobody says whether {', '.join(view.unknown)} changed since: `ragassay gate` compares them")
     for title, rows in view.tables:
-        found += ["", f"### {title}", "", f"| {' | '.join(HEADS)} |", f"|{' --- |' * len(HEADS)}"]
+        found += ["", f"#### {title}", "", f"| {' | '.join(HEADS)} |", f"|{' --- |' * len(HEADS)}"]
         found += [f"| {' | '.join((_cell(row.key), *row.cells))} |" for row in rows]
     if view.leaks:
-        found += ["", "### Findings", ""]
+        found += ["", f"#### Findings: {view.findings:,}, those that are alike together", ""]
     found += [
-        f"- **{leak.severity}** ({leak.count:,}) {_cell(leak.where)}, by {leak.by}: {_cell(leak.who)}; "
-        f"{_cell(leak.told)} [{leak.owasp}]"
+        f"- **{leak.severity}** {_cell(leak.where)}, by {leak.by}: {_cell(leak.how)}; {_cell(leak.size)}: "
+        f"{_cell(leak.told)} [{', '.join(leak.owasp)}] ({_cell(_between(leak.pairs) + '; '.join(leak.examples))})"
         for leak in view.leaks
     ]
+    if view.more_leaks:
+        found.append(f"- and {many(view.more_leaks, 'more kind', 'more kinds')} of them")
     found += ["", *(f"- {_cell(line)}" for line in (*view.steps, *view.oracles))]
     return [*found, ""]
+
+
+def _between(pairs: Sequence[str]) -> str:
+    """The first pairs of asker and owner, for the line of examples."""
+    more = f" and {len(pairs) - MOST_PAIRS} more pairs" if len(pairs) > MOST_PAIRS else ""
+    return f"{', '.join(pairs[:MOST_PAIRS])}{more}; " if pairs else ""
 
 
 def _cell(text: str) -> str:

@@ -11,6 +11,7 @@ from ragassay.report.grounding import text as grounding_text
 from ragassay.report.grounding.model import JudgeView
 from ragassay.report.grounding.text import mark
 from ragassay.report.model import Dimension, Funnel, RuntimeRow, Scorecard
+from ragassay.report.probed import NOT_PROBED, markdown_of
 from ragassay.report.refusal import text as refusal_text
 from ragassay.report.svg import FATE_WORDS
 from ragassay.report.tied import Tied, spread, why
@@ -33,6 +34,8 @@ def summary(card: Scorecard) -> list[str]:
         lines.append(f"{dimension.name.lower()}: {_headline(dimension, card.judges)}")
     lines += refusal_text.lines(card.refusal)
     lines += grounding_text.lines(card.judges)
+    lines += [f"probes of suite {plain(one.suite, 80)}: {plain(one.sentence, 400)}" for one in card.probed]
+    lines += [] if card.probed else ["authorization: not probed"]
     lines.append(_tied(card.tied))
     lines.append(plain(data_text.line(card.data), 600))
     lines.append(plain(data_text.unrecorded(card.five), 1_000))
@@ -75,6 +78,8 @@ def markdown(card: Scorecard) -> str:
         "## Citations, correctness, authorization",
         *[part for one in card.other for part in _dimension(one, card.judges)],
         _access(card),
+        "## Authorization: cross-tenant probes",
+        *(["\n".join(markdown_of(one)).rstrip() for one in card.probed] or [NOT_PROBED]),
         "## Runtime",
         _runtime(card),
         "## Distributions",

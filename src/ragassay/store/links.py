@@ -71,7 +71,12 @@ FIELDS: dict[type[Record], dict[str, Target]] = {
         "reference": _record(ScoreTable),
     },
     Corpus: {"blob": _lines(Document), "skipped": _lines(SkippedLine), "sources": _lines(SourceFile)},
-    Decision: {"policy": _record(Policy), "questions": _lines(QuestionVerdict), "reference": _record(ScoreTable)},
+    Decision: {
+        "policy": _record(Policy),
+        "questions": _lines(QuestionVerdict),
+        "reference": _record(ScoreTable),
+        "assessment": _record(Assessment),
+    },
     Document: {"raw": BYTES},
     JudgementSet: {
         "judge": _record(JudgeIdentity),

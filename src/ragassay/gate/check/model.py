@@ -52,6 +52,8 @@ class Given:
     """Items that generation received at most, over the traces of a run; None before there is one."""
     places: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     """Measure -> where a run took it; empty before there is one."""
+    suites: Mapping[str, int] | None = None
+    """Name of each frozen suite of probes -> its probes; None: not known."""
 
     def spelled(self, measure: str) -> Measure:
         """A measure as the score table will spell it."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ragassay.gate.check.loose import loose
 from ragassay.gate.check.model import Finding, Given
 from ragassay.gate.check.one import check_budget, check_must_hold, check_need, check_rule, check_verdicts, measure_of
+from ragassay.gate.check.probes import check_probe
 from ragassay.gate.reading import CLASSES, Part, may_be_answered
 from ragassay.gate.refusals import rules_of
 from ragassay.gate.verdicts import needs_any
@@ -48,6 +49,8 @@ def _rules(policy: Policy, given: Given) -> Iterator[Finding]:
         yield from check_verdicts(policy, floor, given, f"policy.verdicts[{number}]")
     if policy.review is not None:
         yield from measure_of(policy.review.measure, given, "policy.review", read="mean", step=policy.review.step)
+    if policy.probe is not None:
+        yield from check_probe(policy.probe, given.suites)
 
 
 def _whole(policy: Policy, given: Given) -> Iterator[Finding]:
