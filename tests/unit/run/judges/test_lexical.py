@@ -12,6 +12,7 @@ from ragassay.errors import UsageError
 from ragassay.records.document import Span
 from ragassay.run.judges.contract import Item, Shown
 from ragassay.run.judges.lexical import Frequencies, LexicalEvaluator, lexical
+from ragassay.run.judges.lexical.concepts import kin
 from ragassay.run.judges.lexical.overlap import overlap
 from ragassay.run.judges.lexical.quantities import quantities
 from ragassay.run.judges.lexical.terms import sentences
@@ -151,3 +152,85 @@ def test_numbers_beside_letters_are_still_read() -> None:
 def test_a_page_of_numbers_is_held_against_few() -> None:
     (only,) = sentences(" ".join(str(number) for number in range(1000, 1500)), "en")
     assert len(only.quantities) == 40
+
+
+@pytest.mark.parametrize(
+    "language,evidence,wrong,right,check",
+    [
+        ("en", "The ferry holds 40 cars and 300 passengers.", "The ferry holds 300 cars.", "The ferry holds 40 cars.",
+         "number"),
+        ("en", "Adults pay 12 euros, children pay 5 euros.", "Children pay 12 euros.",
+         "The price for children is 5 euros.", "number"),
+        ("de", "Erwachsene zahlen 12 Euro, Kinder 5 Euro.", "Kinder zahlen 12 Euro.", "Kinder zahlen 5 Euro.",
+         "number"),
+        ("es", "Los adultos pagan 12 euros y los niños 5 euros.", "Los niños pagan 12 euros.",
+         "Los niños pagan 5 euros.", "number"),
+        ("en", "The lake is 1,980 metres long.", "The lake is about 3,000 metres long.",
+         "The lake is about 2,000 metres long.", "number"),
+        ("en", "Unit 2 produces 400 tonnes a year, unit 3 produces 900.", "Unit 3 produces 400 tonnes a year.",
+         "Unit 2 produces 400 tonnes a year.", "number"),
+        ("en", "The lock was built in 1904 and rebuilt in 1957.", "The lock was built in 1957.",
+         "The lock was built in 1904.", "date"),
+        ("en", "The school was founded in 1890, and it closed in 1971.", "The school was established in 1971.",
+         "The school was established in 1890.", "date"),
+        ("en", "Its founder, Anna Roth, led the firm until 1990.", "Anna Roth led the firm until 1995.",
+         "Anna Roth led the firm until 1990.", "date"),
+        ("de", "Das Werk wurde 1988 umgebaut und 2011 stillgelegt.", "Der Umbau des Werks war 2011.",
+         "Der Umbau des Werks war 1988.", "date"),
+        ("en", "The village lost to the harbour team in the final.", "The village beat the harbour team in the final.",
+         "The harbour team beat the village in the final.", "role"),
+        ("en", "The clerk forwarded the file to the court.", "The court forwarded the file to the clerk.",
+         "The clerk forwarded the file to the court.", "role"),
+        ("en", "The statue was donated to the museum by the guild.", "The museum donated the statue to the guild.",
+         "The guild donated the statue to the museum.", "role"),
+        ("en", "Nearly all flats have a balcony.", "All flats have a balcony.", "Most flats have a balcony.", "scope"),
+        ("en", "All but two bridges are open.", "All bridges are open.", "Some bridges are open.", "scope"),
+        ("en", "More than half of the pupils walk to school.", "None of the pupils walk to school.",
+         "Most of the pupils walk to school.", "scope"),
+        ("en", "At least 12 members must be present.", "At most 12 members must be present.",
+         "At least 12 members must be present.", "scope"),
+        ("de", "Alle Zimmer haben ein Bad.", "Einige Zimmer haben ein Bad.", "Alle Zimmer haben ein Bad.", "scope"),
+    ],
+)  # fmt: skip
+def test_what_a_claim_says_is_held_against_what_is_said_of_the_same_thing(
+    language: str, evidence: str, wrong: str, right: str, check: str
+) -> None:
+    judge = LexicalEvaluator()
+    bad, good = judge.judge([claim(one, evidence, language=language) for one in (wrong, right)])
+    assert (bad.label, good.label) == ("contradicted", "supported")
+    assert f"{check}:" in (bad.rationale or "")
+    bare = LexicalEvaluator(checked=False).judge([claim(wrong, evidence, language=language)])[0]
+    assert bare.score is not None
+    assert bad.score is not None
+    assert bad.score < bare.score
+
+
+@pytest.mark.parametrize(
+    "language,one,other,alike",
+    [
+        ("en", "price", "costs", True),
+        ("en", "vessel", "boat", True),
+        ("en", "vessel", "truck", False),
+        ("de", "Preis", "Gebühr", True),
+        ("es", "precio", "tarifa", True),
+        ("fr", "prix", "tarif", False),
+        ("en", "founded", "established", True),
+        ("en", "founded", "discovered", False),
+    ],
+)
+def test_words_of_one_group_bind_alike(language: str, one: str, other: str, alike: bool) -> None:
+    assert (kin(one.lower(), language) == kin(other.lower(), language)) is alike
+
+
+def test_a_synonym_binds_a_number_and_adds_no_overlap() -> None:
+    judge = LexicalEvaluator(checked=False)
+    same, other = judge.judge(
+        [claim("The fare is high.", "The fare is high."), claim("The fee is high.", "The fare is high.")]
+    )
+    assert same.score is not None
+    assert other.score is not None
+    assert other.score < same.score
+
+
+def test_a_number_that_is_a_name_is_held_against_names() -> None:
+    assert [(one.kind, one.value) for one in quantities("Unit 2 made 40", "en")] == [("label", 2.0), ("count", 40.0)]

@@ -1,249 +1,136 @@
-"""Numbers, dates and words of scope: whether what a claim binds to something is bound to it in the evidence too."""
+"""Which of several numbers, dates or words of scope in a sentence the words of a claim belong to."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from ragassay.run.judges.lexical.model import CheckName, Finding
-from ragassay.run.judges.lexical.polarity import concepts_of
-from ragassay.run.judges.lexical.quantities import Quantity, comparable, equal
+from ragassay.run.judges.lexical.concepts import concepts_of, kin
+from ragassay.run.judges.lexical.quantities import Quantity, comparable, parts
 from ragassay.run.judges.lexical.terms import Sentence, Term, root
-from ragassay.run.judges.lexical.vocabulary import ALL, APPROXIMATE, FEW, MOST, NONE, ONLY, OPEN, SOME
+from ragassay.run.judges.lexical.vocabulary import NEGATORS
 
-_MARGIN = 0.06
-"""By how much another number must stand nearer to the claim's words than the claim's own."""
-_TOLERANCE = 0.05
-_SUBJECT = 12
-"""Characters before the first number: what stands there is the subject of all of them."""
-_SCOPES = (("only", ONLY), ("none", NONE), ("most", MOST), ("few", FEW), ("some", SOME), ("all", ALL), ("open", OPEN))
-_CLASH = {
-    frozenset(pair)
-    for pair in (
-        ("all", "some"), ("all", "most"), ("all", "few"), ("all", "none"), ("none", "some"), ("none", "most"),
-        ("none", "few"), ("most", "few"), ("most", "none"), ("only", "open"), ("all", "only"),
-    )
-}  # fmt: skip
+_BY_DISTANCE = 0.12
+_ADJACENT = 1.4
+"""The word behind a number is mostly what it counts."""
+_CARRIED, _SUBJECT = 0.4, 0.75
+"""What a word of an earlier part still says of a later one; the subject of the first part is that of all."""
+_BACKWARD = 0.08
+_OPEN = 0.6
+"""A part without a place of its own belongs to those beside it."""
+_SYNONYM = 0.7
 
 
-class Bound(NamedTuple):
-    """How near a place in the evidence stands to the words of a claim, 0 to 1."""
+class Place(Protocol):
+    """Anything that stands somewhere in a text."""
 
-    near: float
-    sentence: int
+    @property
+    def start(self) -> int:
+        """The first character."""
+
+    @property
+    def end(self) -> int:
+        """Behind the last one."""
 
 
-class Scope(NamedTuple):
-    """A word of scope, by class."""
+class Wanted(NamedTuple):
+    """A word of a claim, or a number or date beside the one in question: what it may meet, and its share of all."""
 
-    what: str
-    word: str
+    keys: frozenset[str]
+    own: str
+    share: float
+
+
+class _Piece(NamedTuple):
     start: int
     end: int
+    segment: int
+    keys: frozenset[str]
 
 
-def check_quantities(
-    claim: Sequence[Sentence],
-    shown: Sequence[Sentence],
-    chosen: Sequence[int],
-    weights: Mapping[str, float],
-    language: str,
-) -> Iterator[Finding]:
-    """A finding for each number or date of the claim that the evidence does not give, or gives to something else."""
-    for mine in claim:
-        for one in mine.quantities:
-            found = _of_quantity(one, mine, shown, chosen, weights, language)
-            if found is not None:
-                yield found
+def keys_of(one: Term, language: str) -> tuple[str, ...]:
+    """Under what a word may meet another one: root, group of synonyms, concepts with their sides."""
+    own = (root(one.word, language), kin(one.word, language))
+    return own + tuple(f"@{name}{side}" for name, side in concepts_of(one, language))
 
 
-def _of_quantity(
-    one: Quantity, mine: Sentence, shown: Sequence[Sentence], chosen: Sequence[int], weights: Mapping[str, float],
-    language: str,
-) -> Finding | None:  # fmt: skip
-    check: CheckName = "date" if one.kind == "date" else "number"
-    tolerance = _TOLERANCE if _approximate(mine, one) else 0.0
-    same: Bound | None = None
-    other: tuple[Bound, Quantity] | None = None
-    wanted = _context(mine, weights, language)
-    for at, sentence in enumerate(shown):
-        if not sentence.quantities or (at not in chosen and not _has(sentence, one)):
-            continue
-        alike = [two for two in sentence.quantities if comparable(one, two)]
-        for two in alike:
-            loose = tolerance or (_TOLERANCE if _approximate(sentence, two) else 0.0)
-            bound = Bound(_near(two, alike, sentence, wanted, language), at)
-            if equal(one, two, loose):
-                same = max(same or bound, bound)
-            elif at in chosen and (other is None or bound > other[0]):
-                other = bound, two
-    said = _said(one)
-    if other is not None and other[0].near - (same.near if same else -_MARGIN) > _MARGIN:
-        strength = min(1.0, (0.75 if same is None else 0.6) + other[0].near - (same.near if same else 0.0))
-        two = other[1]
-        why = f"the claim says {said}; the evidence says {_said(two)} where the claim's words stand"
-        return Finding(check, True, strength, why, other[0].sentence, two.start, two.end)
-    if same is None:
-        where = chosen[0] if chosen else 0
-        span = (shown[where].start, shown[where].end) if shown else (0, 0)
-        return Finding(check, False, 0.6, f"{said} does not stand in the evidence", where, *span)
-    return None
-
-
-def _has(sentence: Sentence, one: Quantity) -> bool:
-    return any(comparable(one, two) and equal(one, two, _TOLERANCE) for two in sentence.quantities)
-
-
-def _approximate(sentence: Sentence, one: Quantity) -> bool:
-    return any(term.word in APPROXIMATE and 0 <= one.start - term.end <= 8 for term in sentence.terms)
-
-
-def _said(one: Quantity) -> str:
-    if one.kind == "date":
-        year, month, day, weekday = one.date
-        parts = [f"{year:04d}" if year else "", f"month {month}" if month else "", f"day {day}" if day else "",
-                 f"weekday {weekday}" if weekday else ""]  # fmt: skip
-        return "the date " + ", ".join(part for part in parts if part)
-    return f"{one.value:.10g}" + ("" if one.kind == "count" else f" ({one.kind})")
-
-
-def _context(mine: Sentence, weights: Mapping[str, float], language: str) -> dict[str, float]:
-    """The claim's content words by root, each with its share of the whole weight."""
-    found = {root(one.word, language): weights.get(one.key, 0.0) for one in mine.terms if one.content}
-    total = sum(found.values()) or 1.0
+def wanted_of(mine: Sentence, weights: Mapping[str, float], language: str, but: Quantity | None = None) -> list[Wanted]:
+    """The claim's content words and those numbers and dates that are of another kind than the one in question."""
+    found: dict[str, Wanted] = {}
     for one in mine.terms:
-        for name, side in concepts_of(one, language) if one.content else ():
-            found.setdefault(f"@{name}{side}", weights.get(one.key, 0.0))
-    return {key: weight / total for key, weight in found.items()}
+        if one.content and one.word not in NEGATORS:
+            keys = keys_of(one, language)
+            found.setdefault(keys[0], Wanted(frozenset(keys), keys[0], weights.get(one.key, 0.0)))
+    for two in mine.quantities:
+        if but is not None and not comparable(two, but):
+            weight = max((weights.get(key, 0.0) for key in parts(two)), default=0.0)
+            found.setdefault(two.key, Wanted(frozenset([two.key]), two.key, weight))
+    total = sum(one.share for one in found.values()) or 1.0
+    return [one._replace(share=one.share / total) for one in found.values()]
 
 
-def _near(
-    place: Quantity | Scope,
-    rivals: Sequence[Quantity | Scope],
-    sentence: Sentence,
-    wanted: Mapping[str, float],
-    language: str,
-) -> float:
-    """The share of the wanted words that stand in the same part of the sentence, or in no rival's, by distance."""
-    own = bisect_right(sentence.cuts, place.start)
-    taken = {bisect_right(sentence.cuts, one.start) for one in rivals if one is not place}
-    best: dict[str, float] = {}
-    first = min((one.start for one in rivals), default=0)
-    for term in sentence.terms:
-        key = root(term.word, language)
-        if key not in wanted:
-            said = [f"@{name}{side}" for name, side in concepts_of(term, language)]
-            key = next((one for one in said if one in wanted), key)
-        weight = wanted.get(key)
-        if weight is None:
-            continue
-        words = _distance(sentence, term, place)
-        if len(rivals) > 1 and term.end < first and first - term.end > _SUBJECT:
-            factor = 0.5
-        elif term.segment == own:
-            factor = 1 / (1 + 0.08 * words)
-        else:
-            factor = 0.15 / (1 + 0.08 * words) if term.segment in taken else 0.5 / (1 + 0.02 * words)
-        best[key] = max(best.get(key, 0.0), weight * factor)
-    return sum(best.values())
-
-
-def _distance(sentence: Sentence, term: Term, place: Quantity | Scope) -> int:
-    low, high = sorted((term.start, place.start))
-    return sum(low < one.start < high for one in sentence.terms)
-
-
-def scopes(sentence: Sentence) -> list[Scope]:
-    """The words of scope of a sentence; `nearly all`, `not all`, `more than half`, `all but` by what they mean."""
-    made: list[Scope] = []
-    words = [one.word for one in sentence.terms]
-    for at, term in enumerate(sentence.terms):
-        what = next((name for name, group in _SCOPES if term.word in group), "")
-        before = words[at - 1] if at else ""
-        after = words[at + 1] if at + 1 < len(words) else ""
-        if not what or (term.word in ("any", "both", "part", "parte", "teil", "even", "too", "more")):
-            what = "all" if term.word == "both" else what if term.word in ("part", "parte", "teil", "even") else ""
-        if what == "all" and before in ("nearly", "almost", "fast", "beinahe", "casi"):
-            what = "most"
-        if what == "all" and before in ("not", "nicht", "no"):
-            what = "some"
-        if what == "all" and any(
-            word in ("except", "but", "außer", "excepto", "salvo") for word in words[at + 1 : at + 6]
-        ):
-            what = "some"
-        if what == "only" and after in ("some", "a", "einige", "algunos", "in") and term.word != "reserved":
-            continue
-        if what == "few" and before == "a" and "only" not in words:
-            what = "some"
-        if what:
-            made.append(Scope(what, term.word, term.start, term.end))
-    return made + _halves(sentence)
-
-
-def _halves(sentence: Sentence) -> list[Scope]:
-    """`more than half`, `mehr als die Hälfte`, `más de la mitad` are most."""
-    made = []
-    for one in sentence.quantities:
-        near = [term.word for term in sentence.terms if 0 <= one.start - term.end < 14]
-        if one.kind == "count" and one.value == 0.5 and {"more", "mehr", "más"} & set(near):
-            made.append(Scope("most", "half", one.start, one.end))
+def attachments(
+    places: Sequence[Place], sentence: Sentence, wanted: Sequence[Wanted], language: str
+) -> list[list[float]]:
+    """For each place how near each wanted word stands to it: 0 where it does not stand in the sentence at all."""
+    segments = [bisect_right(sentence.cuts, one.start) for one in places]
+    made = [[0.0] * len(wanted) for _ in places]
+    for piece in _pieces(sentence, language):
+        for number, one in enumerate(wanted):
+            if not piece.keys & one.keys:
+                continue
+            sure = 1.0 if one.own in piece.keys else _SYNONYM
+            for which, place in enumerate(places):
+                if piece.start == place.start:
+                    continue
+                near = sure * _near(sentence, piece, place, segments[which], segments)
+                made[which][number] = max(made[which][number], near)
     return made
 
 
-def check_scope(
-    claim: Sequence[Sentence],
-    shown: Sequence[Sentence],
-    chosen: Sequence[int],
-    weights: Mapping[str, float],
-    language: str,
-) -> Iterator[Finding]:
-    """A finding for each word of scope in the claim that the evidence's nearest one is not compatible with."""
-    for mine in claim:
-        wanted = _context(mine, weights, language)
-        for one in scopes(mine):
-            agree, clash = 0.0, None
-            for at in chosen[:2]:
-                rivals = scopes(shown[at])
-                for two in rivals:
-                    near = _near(two, rivals, shown[at], wanted, language)
-                    if two.what == one.what:
-                        agree = max(agree, near)
-                    elif frozenset((one.what, two.what)) in _CLASH and (clash is None or near > clash[0]):
-                        clash = near, two, at
-            if clash and clash[0] > agree + 0.02:
-                strength = min(1.0, 0.6 + clash[0] - agree)
-                why = f"the claim says {one.word!r} ({one.what}); the evidence says {clash[1].word!r} ({clash[1].what})"
-                yield Finding("scope", True, strength, why, clash[2], clash[1].start, clash[1].end)
-                return
-    yield from _bounds(claim, shown, chosen)
+def _pieces(sentence: Sentence, language: str) -> Iterator[_Piece]:
+    for one in sentence.terms:
+        if one.content:
+            yield _Piece(one.start, one.end, one.segment, frozenset(keys_of(one, language)))
+    for two in sentence.quantities:
+        yield _Piece(two.start, two.end, bisect_right(sentence.cuts, two.start), frozenset([two.key]))
 
 
-_LEAST = ("at least", "no fewer than", "no less than", "not less than", "mindestens", "wenigstens", "al menos",
-          "como mínimo", "minimum", "or more", "more than")  # fmt: skip
-_MOST = ("at most", "no more than", "not more than", "up to", "höchstens", "maximal", "nicht mehr als", "como máximo",
-         "maximum", "or fewer", "or less", "a lo sumo", "fewer than", "less than", "cannot carry more")  # fmt: skip
+def _near(sentence: Sentence, piece: _Piece, place: Place, segment: int, segments: Sequence[int]) -> float:
+    low, high = sorted((piece.start, place.start))
+    between = sum(low < one.start < high for one in sentence.terms)
+    if piece.segment == segment:
+        if piece.start >= place.end and not between:
+            return _ADJACENT
+        return 1 / (1 + _BY_DISTANCE * between)
+    occupied = piece.segment in segments
+    if piece.segment > segment:
+        return _BACKWARD if occupied or any(segment < one <= piece.segment for one in segments) else _OPEN
+    if not occupied:
+        return _OPEN / (1 + 0.02 * between)
+    return _SUBJECT if piece.segment == min(segments) and _is_subject(sentence, piece) else _CARRIED
 
 
-def _bounds(claim: Sequence[Sentence], shown: Sequence[Sentence], chosen: Sequence[int]) -> Iterator[Finding]:
-    """`at least` against `at most` beside the same number."""
-    mine = " ".join(one.word for each in claim for one in each.terms)
-    mine_side = _side(mine)
-    if not mine_side:
-        return
-    numbers = {two.key for each in claim for two in each.quantities}
-    for at in chosen[:1]:
-        theirs = " ".join(one.word for one in shown[at].terms)
-        side = _side(theirs)
-        same = [two for two in shown[at].quantities if two.key in numbers]
-        if side and side != mine_side and same:
-            why = f"the claim says {mine_side}; the evidence says {side}"
-            yield Finding("scope", True, 0.9, why, at, same[0].start, same[0].end)
-            return
+def _is_subject(sentence: Sentence, piece: _Piece) -> bool:
+    """Whether a word stands at the head of a part that goes on behind it."""
+    mine = [one.start for one in sentence.terms if one.segment == piece.segment]
+    return len(mine) > 3 and piece.start in mine[:3]
 
 
-def _side(text: str) -> str:
-    text = f" {text} "
-    if any(f" {one} " in text for one in _MOST):
-        return "at most"
-    return "at least" if any(f" {one} " in text for one in _LEAST) else ""
+def shares(near: Sequence[Sequence[float]], groups: Sequence[int], weights: Sequence[float]) -> list[float]:
+    """For each group of places the weighted share of the words that belong to it rather than to the others, 0 to 1.
+
+    A word that stands as near to all says nothing for one of them; a word that stands nowhere says nothing at all.
+    """
+    many = max(groups) + 1 if groups else 0
+    made = [0.0] * many
+    for number, weight in enumerate(weights):
+        best = [0.0] * many
+        for which, group in enumerate(groups):
+            best[group] = max(best[group], near[which][number])
+        total = sum(best)
+        if total:
+            for group in range(many):
+                made[group] += weight * min(1.0, max(best)) * best[group] / total
+    return made

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from ragassay.run.judges.lexical.binding import check_quantities, check_scope
+from ragassay.run.judges.lexical.amounts import check_quantities
 from ragassay.run.judges.lexical.model import Finding
 from ragassay.run.judges.lexical.polarity import check_polarity
 from ragassay.run.judges.lexical.roles import check_roles
+from ragassay.run.judges.lexical.scope import check_scope
 from ragassay.run.judges.lexical.terms import Sentence
 
-VERSION = "checks/1"
-CONTRADICTION, DOUBT = 0.85, 0.35
+VERSION = "checks/2"
+CONTRADICTION, DOUBT = 0.95, 0.5
 """What a finding of strength 1 takes from the support, as a share."""
 _CERTAIN = 0.45
 _CHECKS = (check_quantities, check_scope, check_polarity, check_roles)
@@ -37,12 +38,6 @@ def findings(
     ]
     found += _names(claim, shown, chosen)
     return sorted(found, key=lambda one: (not one.contradicts, -one.strength, one.check))
-
-
-def _weighed(one: Finding, shown: Sequence[Sentence], weights: Mapping[str, float]) -> Finding:
-    if not one.contradicts:
-        return one
-    return one._replace(strength=one.strength * math.sqrt(_covered(shown[one.sentence], weights)))
 
 
 def _covered(sentence: Sentence, weights: Mapping[str, float]) -> float:

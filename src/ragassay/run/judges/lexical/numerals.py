@@ -33,6 +33,15 @@ UNITS: dict[str, tuple[str, float]] = {
     for forms, _, size in [part.partition("=")]
     for form, factor in [(one, float(size)) for one in forms.split()]
 }  # fmt: skip
+LABELLED = frozenset((
+    "unit", "version", "section", "chapter", "article", "page", "room", "gate", "platform", "phase", "part", "step",
+    "level", "line", "number", "no", "nr", "runway", "terminal", "figure", "table", "grade", "class", "group", "team",
+    "block", "building", "floor", "volume", "act", "appendix", "annex", "rule", "clause", "highway", "abschnitt",
+    "kapitel", "artikel", "seite", "zimmer", "raum", "gleis", "stufe", "linie", "nummer", "klasse", "gruppe", "band",
+    "sección", "capítulo", "artículo", "página", "sala", "andén", "fase", "nivel", "línea", "número", "grupo", "clase",
+    "bloque", "planta", "tomo",
+))  # fmt: skip
+"""Behind these a number in digits is a name: it counts nothing."""
 SCALES = {
     "hundred": 1e2, "thousand": 1e3, "million": 1e6, "millions": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9,
     "hundert": 1e2, "tausend": 1e3, "millionen": 1e6, "mio": 1e6, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9,

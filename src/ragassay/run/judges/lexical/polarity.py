@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ragassay.run.judges.lexical.concepts import COMPARED, concepts_of, lost_to
 from ragassay.run.judges.lexical.model import Finding
 from ragassay.run.judges.lexical.terms import Sentence, Term, root
 from ragassay.run.judges.lexical.vocabulary import (
@@ -14,19 +15,11 @@ from ragassay.run.judges.lexical.vocabulary import (
     JAPANESE_NO,
     NEGATORS,
     ONLY,
-    OPPOSITES,
 )
 
 _LEAST_SHARED = 0.34
 """Of the claim's weight, that must stand in one sentence before its polarity is compared."""
 _BOUNDS = {"more", "less", "fewer", "mehr", "weniger", "más", "menos", "nur", "only", "solo", "sólo"}
-_TABLE: dict[str, list[tuple[str, int]]] = {}
-for _concept, _good, _bad in OPPOSITES:
-    for _words, _sign in ((_good, 1), (_bad, -1)):
-        for _word in _words.split():
-            _TABLE.setdefault(_word, []).append((_concept, _sign))
-COMPARED = {"size", "speed", "time", "near", "amount", "height", "age", "rest", "temperature", "strong"}
-"""Concepts whose side depends on which is named first: the check of roles reads them where `than` stands."""
 
 
 class Signed(NamedTuple):
@@ -34,11 +27,6 @@ class Signed(NamedTuple):
 
     sign: int
     term: Term
-
-
-def concepts_of(term: Term, language: str) -> list[tuple[str, int]]:
-    """The concepts that a word stands for, with its side of each."""
-    return _TABLE.get(term.word) or _TABLE.get(root(term.word, language)) or []
 
 
 def check_polarity(
@@ -148,8 +136,8 @@ def _concepts(sentence: Sentence, language: str, part: set[int] | None = None) -
     made: dict[str, Signed] = {}
     both: set[str] = set()
     compares = any(one.word in ("than", "als", "que") for one in sentence.terms)
-    for one in sentence.terms:
-        if part is not None and one.segment not in part:
+    for at, one in enumerate(sentence.terms):
+        if (part is not None and one.segment not in part) or lost_to(sentence.terms, at, language):
             continue
         for name, side in concepts_of(one, language):
             if name in COMPARED and (compares or one.word in ("before", "after", "up", "down", "lower", "higher")):

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ragassay.run.judges.lexical.numerals import FRACTIONS, MONTHS, SCALES, UNITS, WEEKDAYS, words_of
+from ragassay.run.judges.lexical.numerals import FRACTIONS, LABELLED, MONTHS, SCALES, UNITS, WEEKDAYS, words_of
 
 _TOKEN = re.compile(
     r"(?P<code>[A-Za-z\u00c0-\u024f]+\d[\w.-]*)"
@@ -30,7 +30,7 @@ class Quantity(NamedTuple):
     """A number with its dimension, or a date; code points `start` to `end`."""
 
     kind: str
-    """date, count, percent, or a dimension of a unit."""
+    """date, count, percent, label (`unit 2`), or a dimension of a unit."""
     value: float
     start: int
     end: int
@@ -217,6 +217,8 @@ def _number(text: str, tokens: list[_Token], at: int, language: str) -> tuple[Qu
         return None, at + 1
     start, end = tokens[at].start, tokens[after - 1].end
     kind, factor = "count", 1.0
+    if at and tokens[at].what == "digits" and tokens[at - 1].text in LABELLED and start - tokens[at - 1].end == 1:
+        return Quantity("label", value, start, end), after
     if at and tokens[at - 1].text in "$€£¥" and tokens[at - 1].end >= start - 1:
         kind, start = UNITS[tokens[at - 1].text][0], tokens[at - 1].start
     elif after < len(tokens):

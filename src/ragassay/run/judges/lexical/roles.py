@@ -6,12 +6,25 @@ Read from the order of words around a verb, the passive, converse verbs (buy and
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import NamedTuple
 
+from ragassay.run.judges.lexical.concepts import AGAINST, COMPARED, concepts_of, kin, lost_to
 from ragassay.run.judges.lexical.model import Finding
-from ragassay.run.judges.lexical.polarity import COMPARED, concepts_of
 from ragassay.run.judges.lexical.terms import Sentence, Term, root
-from ragassay.run.judges.lexical.vocabulary import CONVERSE, GIVE, IRREGULAR
+from ragassay.run.judges.lexical.vocabulary import (
+    ALL,
+    CONVERSE,
+    FEW,
+    GIVE,
+    IRREGULAR,
+    MOST,
+    NEGATORS,
+    NONE,
+    ONLY,
+    OPEN,
+    SOME,
+)
 
 _BE = frozenset(
     [
@@ -43,6 +56,8 @@ _THAN = frozenset(["than", "als", "que"])
 _ARTICLES = frozenset(("the", "a", "an", "its", "his", "her", "their"))
 _BASES = frozenset(IRREGULAR.values())
 _WHO = frozenset(["who", "that", "which", "que", "quien", "and"])
+_PRONOUNS = frozenset(["who", "that", "which", "whom"])
+_NO_PART = ALL | MOST | SOME | FEW | NONE | ONLY | OPEN | NEGATORS
 _REACH = 12
 """Terms to either side of a verb that may be its parts."""
 
@@ -74,10 +89,10 @@ def check_roles(
 
 def _swapped(mine: Sentence, theirs: Sentence, language: str) -> tuple[Term, str] | None:
     """A verb of both, or a giving or taking verb of each, whose parts are exchanged."""
-    common = {root(one.word, language) for one in mine.terms if one.content}
-    common &= {root(one.word, language) for one in theirs.terms if one.content}
-    common_verbs = {root(one.word, language) for each in (mine, theirs) for one in _verb_forms(each, language)}
-    claimed, told = (list(_verbs(each, common, common_verbs, language)) for each in (mine, theirs))
+    common = _roots_of(mine, language) & _roots_of(theirs, language)
+    verbs = {kin(one.word, language) for each in (mine, theirs) for one in _verb_forms(each, language)}
+    verbs &= {kin(one.word, language) for one in mine.terms} & {kin(one.word, language) for one in theirs.terms}
+    claimed, told = (list(_verbs(each, common, verbs, language)) for each in (mine, theirs))
     agrees = False
     found: tuple[Term, str] | None = None
     for kind, key, one in claimed:
@@ -94,18 +109,41 @@ def _swapped(mine: Sentence, theirs: Sentence, language: str) -> tuple[Term, str
     return None if agrees else found
 
 
+def _roots_of(sentence: Sentence, language: str) -> set[str]:
+    """What may have a part in something: no words of scope and no negations."""
+    return {root(one.word, language) for one in sentence.terms if one.content and one.word not in _NO_PART}
+
+
 def _verbs(sentence: Sentence, common: set[str], verbs: set[str], language: str) -> Iterator[tuple[str, str, Parts]]:
     """Each word that may be a verb, with what stands before and behind it; its kind is empty, *give* or *take*."""
     terms = sentence.terms
+    beaten = kin("beat", language)
     for at, term in enumerate(terms):
-        key = root(term.word, language)
-        kind = "take" if key in CONVERSE else "give" if key in GIVE else ""
-        if not (kind or (key in common and key in verbs and not term.name)):
+        own = root(term.word, language)
+        kind = _kind(own, language)
+        key = kin(term.word, language)
+        passive, by = _is_passive(terms, at, language), _BY
+        if lost_to(terms, at, language):
+            key, kind, passive, by = beaten, "", True, AGAINST
+        elif term.name or not (kind or key == beaten or key in verbs):
             continue
-        passive = _is_passive(terms, at, language)
-        parts = _parts(terms, at, kind, passive, common, language)
+        parts = _parts(terms, at, kind, passive, common, language, by)
         if parts.doer and parts.done:
             yield kind, key, parts
+
+
+@lru_cache(maxsize=65_536)
+def _kind(key: str, language: str) -> str:
+    """*take* where the subject is the one to whom something goes, *give* where it comes from it, else empty."""
+    for kind, words in (("take", CONVERSE), ("give", GIVE)):
+        if key in words or key in _roots(words, language):
+            return kind
+    return ""
+
+
+@cache
+def _roots(words: frozenset[str], language: str) -> frozenset[str]:
+    return frozenset(root(one, language) for one in words)
 
 
 def _verb_forms(sentence: Sentence, language: str) -> Iterator[Term]:
@@ -122,7 +160,7 @@ def _verb_forms(sentence: Sentence, language: str) -> Iterator[Term]:
             or one.word in _BASES
             or (len(one.word) > 3 and one.word.endswith(endings.get(language, ("\0",))))
         )
-        after = at + 1 < len(terms) and (terms[at + 1].content or terms[at + 1].word in _ARTICLES)
+        after = at + 1 == len(terms) or terms[at + 1].content or terms[at + 1].word in _ARTICLES | _TO | _FROM
         plain = language == "en" and at > 0 and terms[at - 1].content and one.content and after
         if by_form or (plain and one.word.endswith("s") and not one.name):
             yield one
@@ -138,33 +176,53 @@ def _is_passive(terms: Sequence[Term], at: int, language: str) -> bool:
     return any(word in _BE for word in near)
 
 
-def _parts(terms: Sequence[Term], at: int, kind: str, passive: bool, common: set[str], language: str) -> Parts:
+def _parts(
+    terms: Sequence[Term], at: int, kind: str, passive: bool, common: set[str], language: str, by: frozenset[str]
+) -> Parts:
     """Left of a verb stands its subject, right of it what is not behind a preposition that says otherwise."""
     doer: set[str] = set()
     done: set[str] = set()
-    subject_is_doer = (kind != "take") != passive
-    if kind and passive:
-        subject_is_doer = False
-    for place in range(max(0, at - _REACH), min(len(terms), at + _REACH + 1)):
+    subject_is_doer = (kind != "take") != passive and not (kind and passive)
+    relative, antecedent = _relative(terms, at)
+    if relative >= 0 and antecedent and root(terms[antecedent[0]].word, language) in common:
+        inner = any(one.content for one in terms[relative + 1 : at])
+        keys = {root(terms[place].word, language) for place in antecedent} & common
+        (doer if subject_is_doer != inner else done).update(keys)
+    low = relative + 1 if relative >= 0 else max(0, at - _REACH)
+    for place in range(low, min(len(terms), at + _REACH + 1)):
         one = terms[place]
         key = root(one.word, language)
         if place == at or key not in common or abs(one.segment - terms[at].segment) > (1 if place < at else 0):
             continue
-        before = _preposition(terms, place)
-        if before in _BY and passive:
-            side = kind != "take"
-        elif kind and before in _FROM:
-            side = True
-        elif kind and before in _TO:
-            side = False
-        elif place < at:
-            side = subject_is_doer
-        elif kind == "take":
-            continue
-        else:
-            side = passive
-        (doer if side else done).add(key)
+        side = _side(terms, place, at, kind, passive, subject_is_doer, by)
+        if side is not None:
+            (doer if side else done).add(key)
     return Parts(frozenset(doer - done), frozenset(done - doer), terms[at])
+
+
+def _side(
+    terms: Sequence[Term], place: int, at: int, kind: str, passive: bool, subject_is_doer: bool, by: frozenset[str]
+) -> bool | None:
+    """True for the side of the doer or giver, False for the other one, None for neither."""
+    before = _preposition(terms, place)
+    if before in by and passive and (place > at or terms[at].segment == terms[place].segment):
+        return kind != "take"
+    if kind and before in _FROM:
+        return True
+    if kind and before in _TO:
+        return False
+    if place < at:
+        return subject_is_doer
+    return None if kind == "take" or passive else False
+
+
+def _relative(terms: Sequence[Term], at: int) -> tuple[int, list[int]]:
+    """Where the relative pronoun of the verb's clause stands, and the word that it stands for; -1 if none does."""
+    for place in range(at - 1, max(-1, at - 6), -1):
+        if terms[place].word in _PRONOUNS:
+            back = next((one for one in range(place - 1, max(-1, place - 4), -1) if terms[one].content), -1)
+            return (place, [back]) if back >= 0 else (-1, [])
+    return -1, []
 
 
 def _preposition(terms: Sequence[Term], place: int) -> str:

@@ -10,25 +10,30 @@ from typing import NamedTuple
 
 from ragassay.corpus.sentences import split
 from ragassay.run.judges.lexical.quantities import Quantity, parts, quantities
-from ragassay.run.judges.lexical.vocabulary import CONVERSE, GIVE, IRREGULAR, SPLITS, STOP
+from ragassay.run.judges.lexical.vocabulary import IRREGULAR, SPLITS, STOP
 
-RULE = "terms/1"
+RULE = "terms/2"
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD = re.compile(
     f"(?P<han>[{_HAN}]+)|(?P<word>[^\\W{_HAN}]+(?:['’](?:s|t|re|ve|ll|d|m)\\b)?)|(?P<cut>[,;:()–—，、；：])"
 )
+_APPOSITION = re.compile(r"\s+(?:[A-ZÀ-Þ][\w’'-]+\s?){1,3}(?=[,.;:]|$)")
+"""`its founder, Anna Roth`: a comma that begins no other part."""
 _LONGEST_SENTENCE = 4000
 """Characters; what is longer is cut, since checks compare all terms of a sentence with each other."""
 _MOST_QUANTITIES = 40
 """Of one sentence; further ones are words, so that a page of numbers cannot stall a job: each is held against all."""
 _ENDINGS = {
-    "en": ("ational", "ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ies", "ied", "ers", "ed",
-           "er", "es", "ly", "al", "s", "e", "y"),
+    "en": ("ifications", "ification", "ifying", "ifies", "ified", "ational", "ations", "ation", "ances", "ance",
+           "ments", "ment", "ings", "ing", "ions", "ion", "ers", "ed", "er", "es", "fully", "ful", "ly", "als", "al",
+           "s", "e", "y"),
     "de": ("ungen", "ung", "ischen", "ische", "test", "ten", "tes", "ern", "em", "en", "er", "es", "te", "et", "st",
            "t", "e", "n", "s"),
     "es": ("aciones", "ación", "mente", "adas", "ados", "idas", "idos", "ada", "ado", "ida", "ido", "aron", "ieron",
            "iones", "ión", "ando", "iendo", "es", "as", "os", "ar", "er", "ir", "ó", "a", "o", "e", "s"),
 }  # fmt: skip
+_SEPARABLE = re.compile("^(ab|an|auf|aus|ein|um|zu|vor|nach|zurück|still)ge(?=.{4})")
+"""German participles: `umgebaut` as `umbau`."""
 _ARABIC_FOLD = str.maketrans({"أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه", "ـ": ""})
 _ARABIC_MARKS = re.compile("[\u064b-\u0652\u0670]")
 
@@ -87,17 +92,23 @@ def root(word: str, language: str) -> str:
     if word.endswith(("'s", "’s")):
         word = word[:-2]
     base = IRREGULAR.get(word, word)
-    if base in CONVERSE or base in GIVE:
+    if base != word and language != "en":
         return base
-    if base != word:
-        return base
+    word = base
+    if language == "en" and len(word) > 4 and word.endswith(("ies", "ied")) and not word.endswith(("ifies", "ified")):
+        word = word[:-3] + "y"
     for ending in _ENDINGS.get(language, ()):
         if word.endswith(ending) and len(word) - len(ending) >= 4 - (language == "en" and ending in ("s", "ed", "e")):
             word = word[: -len(ending)]
             break
     if language == "en":
         word = word.removesuffix("e") if len(word) > 4 else word
+        word = word.removesuffix("y") if len(word) > 4 else word
         word = word[:-1] if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls" else word
+        word = word[:-3] + "uc" if word.endswith("uct") and len(word) > 5 else word
+    if language == "de":
+        word = word[2:] if word.startswith("ge") and len(word) > 6 else word
+        word = _SEPARABLE.sub(r"\1", word)
     return word
 
 
@@ -149,7 +160,8 @@ def _terms(body: str, language: str, inside: list[tuple[int, int]], cuts: list[i
             first = False
             continue
         if match["cut"]:
-            cuts.append(start)
+            if not (match["cut"] == "," and _APPOSITION.match(body, end) and language != "de"):
+                cuts.append(start)
             continue
         if match["han"]:
             yield from _pairs(match[0], start, len(cuts))
@@ -157,7 +169,7 @@ def _terms(body: str, language: str, inside: list[tuple[int, int]], cuts: list[i
         raw = match[0]
         word = fold(raw)
         following = place < len(inside) and inside[place][0] - end in (1, 2)
-        if word in SPLITS or (word in ("to", "bis") and following):
+        if word in SPLITS or (word == "long" and body[:start].endswith("as ")) or (word in ("to", "bis") and following):
             cuts.append(start)
         name = raw[0].isupper() and not first and language in ("en", "es")
         content = word not in STOP and not (len(word) == 1 and word.isascii())
@@ -172,7 +184,3 @@ def _pairs(run: str, start: int, segment: int) -> Iterator[Term]:
     for at in range(len(run) - 1):
         pair = run[at : at + 2]
         yield Term(pair, pair, start + at, start + at + 2, segment, True)
-
-
-_MOST_QUANTITIES = 40
-"""Of one sentence; further ones are words, so that a page of numbers cannot stall a job: each is held against all."""

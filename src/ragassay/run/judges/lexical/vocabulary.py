@@ -32,6 +32,7 @@ STOP = _set(
 """Words that say nothing about what a text is about."""
 
 SPLITS = _set(
+    "if once provided falls wenn si "
     "and but while whereas although though because since which who unless whose yet so then before after where until "
     "und aber während obwohl weil sondern wobei sodass doch "
     "y e pero mientras aunque porque sino que cuando"
@@ -49,11 +50,13 @@ NEGATORS = _set(
 """Words that turn what is said into its opposite."""
 
 CONVERSE = _set(
-    "buy purchase acquire receive borrow get obtain inherit accept gain kaufen erwerben erhalten bekommen leihen "
-    "übernehmen erben comprar recibir adquirir obtener heredar"
+    "collect buy purchase acquire receive borrow get obtain inherit accept gain kaufen erwerben erhalten bekommen "
+    "leihen übernehmen erben comprar recibir adquirir obtener heredar"
 )
 """Verbs whose subject is the one to whom something goes."""
 GIVE = _set(
+    "refer assign forward transmit distribute dispatch bequeath allocate entrust schenken "
+    "übergeben übertragen zuweisen leihen regalar transferir asignar remitir "
     "sell lend give donate send supply grant hand award pay provide transfer submit cede deliver offer "
     "verkaufen geben schenken liefern senden überlassen spenden vender dar donar ceder entregar prestar enviar vendir"
 )
@@ -108,6 +111,34 @@ die: died dies dying death dead
 shoot: shot shoots
 drink: drank drunk
 overturn: overturned
+erhalten: erhielt erhielten erhält
+bekommen: bekam bekamen bekommt
+leihen: lieh liehen geliehen leiht
+übernehmen: übernahm übernahmen übernommen übernimmt
+folgen: folgte gefolgt folgt
+schlagen: schlug geschlagen schlägt
+rebuild: rebuilt rebuilds
+overtake: overtook overtaken
+spend: spent spends
+draw: drew drawn draws
+throw: threw thrown throws
+fly: flew flown flies
+fight: fought fights
+feel: felt feels
+hear: heard hears
+hurt: hurts
+lie: lay lain
+ride: rode ridden rides
+sink: sank sunk sinks
+swim: swam swum
+wear: wore worn wears
+bind: bound binds
+freeze: froze frozen freezes
+forget: forgot forgotten
+hide: hid hidden
+shut: shuts
+stand: stood stands
+strike: struck strikes
 kaufen: kauft kaufte kauften gekauft
 verkaufen: verkauft verkaufte verkauften
 geben: gibt gab gaben gegeben
