@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from ragassay.records.base import Record
 from ragassay.records.comparison import Arm
 from ragassay.records.decision import Decision, QuestionVerdict, Review, RuleResult, VerdictShare
-from ragassay.records.policy import Band, Budget, MustHold, Need, Policy, Refusal, ReviewDemand, Rule, Verdicts
+from ragassay.records.policy import (
+    Band,
+    Budget,
+    MustHold,
+    Need,
+    Policy,
+    ProbeDemand,
+    Refusal,
+    ReviewDemand,
+    Rule,
+    Verdicts,
+)
+from ragassay.records.probe import Standing
 from ragassay.records.score import Population
 
 
@@ -58,4 +72,25 @@ def decided(digest: Callable[[str], str]) -> dict[str, Record]:
     verdict = QuestionVerdict(
         query_id="q-7", class_="answerable", risk="high", verdict="bad", reasons=("missing_evidence",)
     )
-    return {"policy-release": policy, "decision": decision, "review": review, "questionverdict": verdict}
+    return {
+        "policy-release": policy, "decision": decision, "review": review, "questionverdict": verdict,
+        **_probed(decision, digest),
+    }  # fmt: skip
+
+
+def _probed(decision: Decision, digest: Callable[[str], str]) -> dict[str, Record]:
+    """The demand for an assessment of probes, and a decision that a leak has made."""
+    demand = ProbeDemand(
+        suite="tenants", at_most=0.001, channels={"items": 0.001, "answer": 0.002},
+        categories=("unauthorized", "credential"), attacks="review", reviews=2,
+    )  # fmt: skip
+    leak = RuleResult(
+        rule="authorization: no leak", kind="probe", on_fail="block", result="fail", told="1 leak", reasons=("leak",)
+    )
+    standing = Standing(
+        corpus=digest("corpus"), metadata=digest("metadata"), embedding="wordllama 256", index="exact", policy="rows 3"
+    )
+    failed = msgspec.structs.replace(
+        decision, outcome="fail", results=(leak,), verdicts=(), assessment=digest("assessment"), standing=standing
+    )
+    return {"policy-probed": Policy(name="tenants", probe=demand), "decision-probed": failed}

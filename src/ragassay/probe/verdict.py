@@ -18,9 +18,11 @@ MOST_FINDINGS = 40
 OWASP: dict[str, tuple[str, ...]] = {
     "disclosure": ("LLM02:2025", "LLM02:2026"),
     "retrieval": ("LLM08:2025", "LLM09:2026"),
-    "poison": ("LLM04:2025", "LLM08:2025", "LLM09:2026"),
+    "poison": ("LLM04:2025", "LLM08:2025", "LLM05:2026", "LLM09:2026"),
+    "instruction": ("LLM01:2025", "LLM01:2026"),
 }
-"""Kind of finding -> ids of the OWASP Top 10 for LLM applications; vectors and embeddings were LLM08 in 2025."""
+"""Kind of finding -> ids of the OWASP Top 10 for LLM applications. Between 2025 and 2026 data and model poisoning went
+from LLM04 to LLM05, vector and embedding weaknesses from LLM08 to LLM09; prompt injection and disclosure stayed."""
 _RETRIEVAL: frozenset[Channel] = frozenset({"items", "context", "count", "score", "latency", "filter", "cache"})
 _REFUSED = frozenset({"abstained", "denied", "escalated", "clarified"})
 

@@ -102,6 +102,11 @@ def test_an_attack_that_works_is_counted_apart_and_against_its_clean_twin(
     assert one.attacks == rates[kind].leaked
     assert not one.leaks, "nobody saw what is not theirs"
     assert {each.severity for each in found.findings} == {"attack"}
+    # OWASP Top 10 for LLM applications: poisoning is LLM04:2025 and LLM05:2026, vectors LLM08:2025 and LLM09:2026,
+    # prompt injection LLM01 in both years.
+    wanted = {"LLM04:2025", "LLM08:2025", "LLM05:2026", "LLM09:2026"}
+    wanted |= {"LLM01:2025", "LLM01:2026"} if kind == "instruction" else set()
+    assert {name for each in found.findings for name in each.owasp} == wanted
     every = one.rate("all", "all")
     assert every is not None
     assert every.attempted == found.store.get_record(ProbeSuite, one.suite).probe_count - 2 * sum(
