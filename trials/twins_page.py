@@ -29,7 +29,7 @@ Made by `python -m trials.twins --keep FOLDER --again N --full --out docs/twins.
 [examples/tenants](../examples/tenants/README.md): PostgreSQL with row-level security, correct as it stands; each
 twin has one hole. Everything was asked by `ragassay probe run`. Twins got a smaller suite than the example's
 settings make: four principals of three tenants and one language, {probes} probes besides the planted
-attacks (the fewer where no documents were planted for the oracles).
+attacks.
 """
 
 
