@@ -82,7 +82,7 @@ def _probed(decision: Decision, digest: Callable[[str], str]) -> dict[str, Recor
     """The demand for an assessment of probes, and a decision that a leak has made."""
     demand = ProbeDemand(
         suite="tenants", at_most=0.001, channels={"items": 0.001, "answer": 0.002},
-        categories=("unauthorized", "credential"), attacks="review", reviews=2,
+        categories=("unauthorized", "credential"), attacks="review", reviews=2, neighbours=0.1,
     )  # fmt: skip
     leak = RuleResult(
         rule="authorization: no leak", kind="probe", on_fail="block", result="fail", told="1 leak", reasons=("leak",)

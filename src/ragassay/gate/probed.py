@@ -83,6 +83,8 @@ def read_probe(
     yield _protected(demand, stored, gaps)
     yield from _bounds(demand, stored, gaps)
     yield from _attacks(demand, stored)
+    if demand.neighbours is not None:
+        yield _neighbours(demand, demand.neighbours, stored.rate("category", "empty"), gaps)
     if stored.reviews > demand.reviews:
         told = f"{many(stored.reviews, 'finding')} for review, and {demand.reviews} may stand: a person must look."
         yield _result(demand, "findings for review", False, told, on_fail="review", reasons=["probe_review"],
@@ -245,6 +247,21 @@ def _attacks(demand: ProbeDemand, stored: Assessment) -> Iterator[RuleResult]:
     told = f"{many(stored.attacks, 'planted attack')} steered an answer, of {many(cases, 'case')} with a clean twin."
     yield _result(demand, "no planted attack works", not stored.attacks, told, on_fail=demand.attacks,
                   reasons=["attack"], value=float(stored.attacks), threshold=0.0)  # fmt: skip
+
+
+def _neighbours(demand: ProbeDemand, most: float, rate: ProbeRate | None, gaps: list[Fault]) -> RuleResult:
+    """Of the frozen probes of what does not exist, how many brought the nearest instead of nothing."""
+    what = f"at most {number(most)} of what does not exist brings documents"
+    probes = 0 if rate is None else rate.clean + rate.empty + rate.leaked
+    if rate is None or not probes:
+        told = "No probe of what does not exist could be evaluated."
+        return _result(demand, what, None, told, reasons=["category_not_evaluable"], rate=rate, threshold=most)
+    brought = rate.clean + rate.leaked
+    held = brought <= most * probes
+    told = f"{brought:,} of {many(probes, 'probe')} of what does not exist brought documents, {rate.empty:,} nothing."
+    reasons = ["neighbours"] if not held else [code for _, code in gaps]
+    return _result(demand, what, False if not held else None if gaps else True, told, reasons=reasons, rate=rate,
+                   value=brought / probes, threshold=most)  # fmt: skip
 
 
 def _result(

@@ -197,6 +197,9 @@ class ProbeDemand(Record, frozen=True, kw_only=True):
     """What a planted attack that steered an answer does."""
     reviews: Count = 0
     """So many findings may wait for a person; more of them call one."""
+    neighbours: Share | None = None
+    """Ceiling on the share of probes of what does not exist that brought documents, though nobody else's. Absent: the
+    nearest of the asker's own are no fault."""
 
     def __post_init__(self) -> None:
         require(len(self.categories) == len(set(self.categories)), "a category is named twice")

@@ -118,6 +118,12 @@ def _facts(one: Assessment) -> Iterable[str]:
             f"authorization rate {share}: {every.clean:,} of {many(with_documents, 'response')} with documents held "
             f"only the asker's own; {many(every.empty, 'response')} held none and count apart"
         )
+    nothing = one.rate("category", "empty")
+    if nothing is not None and (probes := nothing.clean + nothing.empty + nothing.leaked):
+        yield (
+            f"of {many(probes, 'probe')} of what does not exist {nothing.empty:,} brought nothing, "
+            f"{nothing.clean:,} the nearest of the asker's own"
+        )
     yield f"{many(one.requests, 'request')}, {one.started_at[:19]} to {one.finished_at[:19]}"
     left = f", {many(one.left, 'is', 'are')} still there" if one.left else ", all taken away"
     yield f"{many(one.planted, 'document')} planted{left}"

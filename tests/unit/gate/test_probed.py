@@ -439,3 +439,19 @@ def test_findings_that_are_alike_are_one_row_with_examples(
     assert all(len(one["examples"]) <= 3 and one["owasp"] for one in found["groups"])
     assert f"Findings: {len(found['findings']):,}, those that are alike together" in out
     assert out.count("  leak ") == len([one for one in found["groups"] if one["severity"] == "leak"])
+
+
+@pytest.mark.parametrize(
+    ("clean", "empty", "most", "wanted", "why"),
+    [(1, 9, 0.1, "pass", []), (2, 9, 0.1, "fail", ["neighbours"]), (1, 0, 1.0, "pass", []), (0, 5, 0.0, "pass", []),
+     (0, 0, 0.1, "inconclusive", ["category_not_evaluable"])],
+)  # fmt: skip
+def test_a_policy_may_forbid_the_nearest_where_there_is_nothing_to_find(
+    clean: int, empty: int, most: float, wanted: str, why: list[str], project: Probing
+) -> None:
+    project.demand(f"neighbours = {most}\n")
+    project.run()
+    new = rate("category", "empty", ["clean"] * clean + ["empty"] * empty, wanted=0.001)  # type: ignore[list-item]
+    found = project.decide(replaced(project.assessment, new)).decision.results
+    one = next(one for one in found if one.rule.endswith("of what does not exist brings documents"))
+    assert (one.result, list(one.reasons)) == (wanted, why)
