@@ -2,27 +2,20 @@
 
 Both evaluation scripts state the same rules: lower case, ASCII punctuation dropped, the words a, an and the dropped,
 white space squeezed; F1 over the multisets of words, 1 if neither side has any; the best reference counts; SQuAD 2.0
-first leaves out references without words. The scripts themselves give the same 20,000 pairs of values (run by hand,
-SQuAD-explorer eee5fdb and MuSiQue's metrics/answer.py).
+first leaves out references without words. `python -m bench.answers` compares with the scripts themselves.
 """
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import string
 from pathlib import Path
 
 import pytest
+from bench.answers import hostile, real, references
 
 from ragassay.measures import exact_match, token_f1
-
-WORDS = [
-    "the", "a", "an", "The", "AN", "cat,", "sat.", "3.5", "é", "’", "na-ïve", "猫", "İ", "ß", "\xa0", "\u2028",
-    "\x1c", "_a_", "theatre", "the_the", "a.n", "`", "~", "\ud800", "😀", "Łódź",
-]  # fmt: skip
-ENDS = ("", " ", "\t", "\n")
 
 
 def words(text: str) -> list[str]:
@@ -63,50 +56,11 @@ def check(pairs: list[tuple[str, list[str]]]) -> None:
     assert min(exact, between) > len(pairs) / 20
 
 
-def bent(rng: random.Random, text: str) -> str:
-    """The text with a few words taken out, doubled, moved, shouted or put in."""
-    own = text.split()
-    for _ in range(rng.randint(0, 4)):
-        at = rng.randrange(len(own) + 1)
-        change = rng.randint(0, 3)
-        if change == 0:
-            own[at : at + 1] = []
-        elif change == 1:
-            own.insert(at, rng.choice([*own, *WORDS]))
-        elif change == 2:
-            own[at : at + 1] = [word.upper() for word in own[at : at + 1]]
-        else:
-            own[at : at + 1] = [word + rng.choice(".,;:!?'") for word in own[at : at + 1]]
-    return " ".join(own)
-
-
 def test_four_thousand_hostile_pairs() -> None:
-    rng = random.Random(5)
-
-    def text() -> str:
-        return "".join(rng.choice(WORDS) + rng.choice(ENDS) for _ in range(rng.randint(0, 6)))
-
-    pairs = []
-    for _ in range(4_000):
-        golds = [text() for _ in range(rng.randint(1, 3))]
-        pairs.append((bent(rng, rng.choice(golds)) if rng.random() < 0.5 else text(), golds))
-    check(pairs)
+    check(hostile(random.Random(5), 4_000))
 
 
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["clapnq", "musique"])
 def test_three_thousand_pairs_of_real_answers(shared_data: Path, name: str) -> None:
-    if name == "clapnq":
-        lines = (shared_data / "clapnq" / "clapnq_dev_answerable.jsonl").read_text().splitlines()
-        golds = [[one["answer"] for one in json.loads(line)["output"] if one.get("answer")] for line in lines]
-    else:
-        lines = (shared_data / "musique" / "musique.json").read_text().splitlines()
-        golds = [[row["answer"], *row["answer_aliases"]] for row in map(json.loads, lines)]
-    golds = [own for own in golds if own]
-    rng = random.Random(6)
-    pairs = []
-    for _ in range(3_000):
-        own = rng.choice(golds)
-        source = own if rng.random() < 0.8 else rng.choice(golds)
-        pairs.append((bent(rng, rng.choice(source)), own))
-    check(pairs)
+    check(real(random.Random(6), references(shared_data, name), 3_000))
