@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 
@@ -10,9 +11,10 @@ import pytest
 
 from ragassay.stats.cores import cores
 from ragassay.stats.corrected import Sampled, stratified
+from ragassay.stats.figures import auroc_bounds
 from ragassay.stats.paired import mcnemar, tango
 from ragassay.stats.region import in_region, region_numbers
-from ragassay.stats.shared_flips import FlipGroup, _Table, shared_flips
+from ragassay.stats.shared_flips import FlipGroup, _Table, flipped_units, shared_flips
 
 
 def test_as_many_gained_as_lost_is_exactly_one() -> None:
@@ -70,3 +72,33 @@ def test_ten_thousand_flips_unless_told() -> None:
     values = np.ones((17, 1))
     (found,) = shared_flips([FlipGroup(np.arange(17), values, np.array([17.0]))], 17, seed=1)[0]
     assert (found.flips, found.floor, found.exact) == (10_000, 1 / 10_001, False)
+
+
+def test_no_pairs_are_told_by_name() -> None:
+    assert tango(0, 0, 0)[:8] == (None, None, None, 0.95, 0, 0, "tango", "no_pairs")
+
+
+def test_a_curve_of_nothing_is_refused_in_words() -> None:
+    with pytest.raises(ValueError, match=r"^at least one positive and one negative are needed$"):
+        auroc_bounds(0.5, 0.5, [], ["a"], 0.05)
+
+
+def test_a_cluster_of_everything_moves_the_curve_by_one_at_most() -> None:
+    """McDiarmid with shares 1 and small ones: a cluster with most of both sides would count 1.8 by addition alone."""
+    ours, theirs = ["big"] * 9 + ["p"], ["big"] * 9 + ["n"]
+    reach = math.sqrt((1.0 + 2 * 0.1**2) * math.log(2) / 2)
+    low, high = auroc_bounds(0.7, 0.7, ours, theirs, 0.5)
+    assert (low, high) == (pytest.approx(0.7 - reach), 1.0)
+
+
+def test_what_could_hide_lies_at_the_farther_end_of_the_range() -> None:
+    """The mean is 0.9: 0 is nine times as far as 1."""
+    values = [0.8, 1.0] * 16
+    assert in_region(values, within=(0.0, 1.0)).hidden == pytest.approx(9 * in_region(values, within=(0.8, 1.0)).hidden)
+
+
+def test_a_full_word_of_units_takes_one_word_of_the_stream() -> None:
+    """Pattern p of 64 units is the p-th word of the generator, its lowest bit the first unit."""
+    words = np.random.PCG64(5).random_raw(4)
+    expected = [[float(int(word) >> unit & 1) for unit in range(64)] for word in words[1:]]
+    assert flipped_units(64, 1, 4, 5).T.tolist() == expected

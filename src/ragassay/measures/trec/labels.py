@@ -115,8 +115,8 @@ class Labels:
         at = np.searchsorted(known, sought)
         found = np.full(len(rows), -1)
         for step in range(self._longest_run):
-            spot = np.minimum(at + step, max(len(known) - 1, 0))
-            match = np.flatnonzero((known[spot] == sought) & (found < 0)) if len(known) else at[:0]
+            spot = np.minimum(at + step, len(known) - 1)
+            match = np.flatnonzero((known[spot] == sought) & (found < 0))
             own = label[spot[match]]
             same = (self.query[own] == query[match]) & equal(items, rows[match], self.items, own)
             found[match[same]] = own[same]
