@@ -20,7 +20,9 @@ def main() -> None:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         python = str(Path(folder) / "bin" / "python")
         pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "install", "--require-hashes", "-r", str(ROOT / "locks" / "core.lock")], check=True)
+        subprocess.run(
+            [*pip, "install", "--no-deps", "--require-hashes", "-r", str(ROOT / "locks" / "core.lock")], check=True
+        )
         listed = json.loads(
             subprocess.run([python, "-m", "pip", "list", "--format", "json"], check=True, capture_output=True).stdout
         )

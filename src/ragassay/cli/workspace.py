@@ -13,7 +13,8 @@ import ragassay.benchmark
 import ragassay.corpus
 from ragassay.assay import Frozen, Plan, freeze_corpus, seal
 from ragassay.benchmark import Built, CaseReading
-from ragassay.cli.settings import Settings, ceiling_of, located, read_settings, redaction_of
+from ragassay.cli import talk
+from ragassay.cli.settings import Settings, ceiling_of, located, read_settings, redaction_of, ruling
 from ragassay.cli.systems import make_system
 from ragassay.corpus import Reading
 from ragassay.errors import RagassayError, UsageError
@@ -193,7 +194,7 @@ def plan_of(settings: Settings, name: str | None = None) -> Plan:
         normalisation=scoring.normalisation,
         level=scoring.level,
         abstention_rules=scoring.abstention_rules,
-        judges=tuple(settings.judges) if scoring.judges is None else scoring.judges,
+        judges=ruling(settings) if scoring.judges is None else scoring.judges,
         judge_thresholds=scoring.judge_thresholds,
         redaction=redaction_of(settings),
         ceiling=ceiling_of(settings),
@@ -216,6 +217,7 @@ def get_ready(workspace: Workspace, name: str | None = None) -> Ready:
     """Freeze corpus, benchmark and protocol; the same input gives the same digests, so this may be done again."""
     frozen = corpus_of(workspace)
     built = benchmark_of(workspace, frozen)
+    _say_left_out(frozen, built)
     plan = replace(plan_of(workspace.settings, name), policy=policy_of(workspace))
     try:
         described = {key: value for key, value in workspace.settings.system.items() if key != "prices"}
@@ -227,3 +229,14 @@ def get_ready(workspace: Workspace, name: str | None = None) -> Ready:
         raise located(error, workspace.config) from None
     sealed = seal(workspace.store, plan, frozen, built, system.identity)
     return Ready(frozen, built, system, sealed, plan)
+
+
+def _say_left_out(frozen: Frozen, built: Built) -> None:
+    """What `on_error = skip` left out, so that no command that freezes on its way is silent about it."""
+    if frozen.corpus.skipped_lines:
+        talk.say(
+            f"documents: {frozen.corpus.skipped_lines} left out (on_error = skip); `ragassay corpus add` lists them"
+        )
+    for note in built.report.notes:
+        if "(on_error = skip)" in note:
+            talk.say(f"questions: {note}")

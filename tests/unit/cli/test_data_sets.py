@@ -68,7 +68,9 @@ def test_a_ragas_file_is_the_questions_and_the_system(scored: Any) -> None:
     assert ("value", "1.0") in f1
 
 
-def test_deepeval_cells_with_separator_slices_and_skipped_lines(scored: Any, tmp_path: Path) -> None:
+def test_deepeval_cells_with_separator_slices_and_skipped_lines(
+    scored: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "g.csv").write_text(
         "input,actual_output,context,retrieval_context,additional_metadata\n"
         f'What is snow?,Frozen.,{SNOW};{RAIN},{RAIN},"{{""level"": ""hard""}}"\n'
@@ -80,10 +82,25 @@ def test_deepeval_cells_with_separator_slices_and_skipped_lines(scored: Any, tmp
         '[system]\nkind = "deepeval"\nfile = "g.csv"\nseparator = ";"\non_error = "skip"\n' + RUN + SCORING
     )
     assert by_place(rows, "recall(rel=2)@5") == [("value", "0.5"), ("value", "1.0")]
+    assert "questions: 1 left out of g.csv (on_error = skip): line 3" in capsys.readouterr().err, "run says it too"
     assert exit_code_of(["export", "e.csv", "--table", "estimates"]) == 0
     with Path("e.csv").open(newline="") as file:
         found = {one["slice"]: one["value"] for one in csv.DictReader(file) if one["measure"] == "recall(rel=2)@5"}
     assert (float(found["level=hard"]), float(found["level=easy"])) == (0.5, 1.0)
+
+
+def test_a_run_says_how_many_documents_it_went_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("d.jsonl").write_text(json.dumps({"document_id": "a", "text": RAIN, "tenants": ["*"]}) + "\n{broken\n")
+    Path("c.jsonl").write_text(json.dumps({"query_id": "q", "query": "Rain?"}) + "\n")
+    Path("ragassay.toml").write_text(
+        '[corpus]\ndocuments = "d.jsonl"\non_error = "skip"\n[benchmark]\ncases = "c.jsonl"\n'
+        '[system]\nkind = "reference"\n' + RUN
+    )
+    assert exit_code_of(["run"]) == 0
+    assert "documents: 1 left out (on_error = skip)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("alignment", "found"), [("", "1.0"), ("alignment = 0.0\n", "unknown_items")])
