@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ragassay.benchmark import CaseReading, read_beir, read_ir_datasets, read_mteb
-from ragassay.errors import InputError
+from ragassay.errors import InputError, RagassayError
 
 QUERIES = (
     '{"_id": "q1", "text": "what is a qubit", "metadata": {"url": "x"}}\n'
@@ -130,3 +133,51 @@ def test_skip_keeps_the_good_lines_and_lists_the_others(tmp_path: Path) -> None:
         ("queries.jsonl", 4), ("test.tsv", 5), ("test.tsv", 6),
     ]  # fmt: skip
     assert any("2 left out of test.tsv" in one and "lines 5-6" in one for one in cases.notes)
+
+
+NAMES = st.text("abÄ7-_.:/", min_size=1, max_size=5)
+JUDGED = st.dictionaries(
+    NAMES, st.dictionaries(NAMES, st.integers(0, 4), min_size=1, max_size=4), min_size=1, max_size=5
+)
+TEXTS = st.text('aé\U0001f98a "\\\n\t<&', max_size=12).map("w{}?".format)
+
+
+@given(JUDGED, st.data())
+@settings(deadline=None)
+def test_what_is_written_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, judged: dict[str, dict[str, int]], data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("b")
+    asked = {name: data.draw(TEXTS) for name in data.draw(st.permutations([*judged, "Only asked"]))}
+    rows = data.draw(st.permutations([(q, d, grade) for q, own in judged.items() for d, grade in own.items()]))
+    wanted: dict[str, list[tuple[str, int]]] = {}
+    for query, document, grade in rows:
+        wanted.setdefault(query, []).append((document, grade))
+    beir(folder, "".join(json.dumps({"_id": one, "text": text}) + "\n" for one, text in asked.items()),
+         "query-id\tcorpus-id\tscore\n" + "".join(f"{q}\t{d}\t{grade}\n" for q, d, grade in rows))  # fmt: skip
+    keys = ("query-id", "corpus-id", "score")
+    (folder / "r.jsonl").write_text("".join(json.dumps(dict(zip(keys, row, strict=True))) + "\n" for row in rows))
+    (folder / "q.jsonl").write_text(
+        "".join(json.dumps({"query_id": one, "text": text}) + "\n" for one, text in asked.items())
+    )
+    (folder / "qrels.txt").write_text("".join(f"{q} 0 {d} {grade}\n" for q, d, grade in rows), "utf-8")
+    for cases in (read_beir(folder), read_mteb(folder / "queries.jsonl", folder / "r.jsonl")):
+        assert labels(cases) == wanted
+        assert {case.query_id: case.query for case in cases} == {name: asked[name] for name in judged}
+    exported = read_ir_datasets(folder / "q.jsonl", folder / "qrels.txt")
+    assert labels(exported) == {**wanted, "Only asked": None}
+    assert {case.query_id: case.query for case in exported} == asked
+
+
+@given(st.binary(max_size=60), st.binary(max_size=40), st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_no_bytes_raise_anything_else(
+    tmp_path_factory: pytest.TempPathFactory, queries: bytes, qrels: bytes, begun: bool
+) -> None:
+    folder = beir(tmp_path_factory.mktemp("b"))
+    (folder / "queries.jsonl").write_bytes((QUERIES.encode() if begun else b'{"_id": "') + queries)
+    (folder / "qrels" / "test.tsv").write_bytes(QRELS.encode() * begun + qrels)
+    for on_error in ("stop", "skip"):
+        for read in (read_mteb, read_ir_datasets):
+            with contextlib.suppress(RagassayError):
+                read(folder / "queries.jsonl", folder / "qrels" / "test.tsv", on_error=on_error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import re
@@ -216,3 +217,39 @@ def test_every_format_says_what_is_wrong_with_nothing(tmp_path: Path, name: str)
             read(path, format=name)
         assert caught.value.hint
         assert caught.value.file
+
+
+BODIES = st.text('xyzé\U0001f98a "\\<&', min_size=1, max_size=12).filter(str.strip).map(str.strip)
+ROWS = st.dictionaries(
+    st.text("ab7-_.:/", min_size=1, max_size=5), st.tuples(st.sampled_from(["", "Title", "Two words"]), BODIES),
+    min_size=1, max_size=6,
+)  # fmt: skip
+
+
+@given(ROWS)
+@settings(deadline=None)
+def test_documents_of_every_layout_come_back(
+    tmp_path_factory: pytest.TempPathFactory, rows: dict[str, tuple[str, str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("l")
+    wanted = {name: f"{title}\n\n{text}" if title else text for name, (title, text) in rows.items()}
+    for form, key, file in (
+        ("beir", "_id", "corpus.jsonl"), ("mteb", "id", "corpus/test.jsonl"), ("ir_datasets", "doc_id", "docs.jsonl"),
+    ):  # fmt: skip
+        put(folder / form / file, lines(*({key: name, "title": a, "text": b} for name, (a, b) in rows.items())))
+        found = read(folder / form, format=form, default_tenants=["*"])
+        assert {one.document_id: one.text for one in found} == wanted
+    tabbed = put(folder / "t" / "docs.tsv", "".join(f"{name}\t{text}\n" for name, (_, text) in rows.items()))
+    assert {one.document_id: one.text for one in read(tabbed)} == {name: text for name, (_, text) in rows.items()}
+
+
+@given(st.binary(max_size=80), st.sampled_from(["beir", "mteb", "ir_datasets"]), st.sampled_from(["jsonl", "tsv"]))
+@settings(deadline=None, max_examples=200)
+def test_no_bytes_of_a_layout_raise_anything_else(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, form: str, ending: str
+) -> None:
+    start = b'{"_id": "1", "text": "' if ending == "jsonl" else b"1\tx\n"
+    path = put(tmp_path_factory.mktemp("l") / f"docs.{ending}", start + data)
+    for on_error in ("stop", "skip"):
+        with contextlib.suppress(RagassayError):
+            read(path, format=form, on_error=on_error, default_tenants=["*"])  # type: ignore[arg-type]
