@@ -5,6 +5,17 @@
 
 from ragassay.claims.marks import Source, bare, marks_of
 from ragassay.claims.split import Piece, language_of, split, splitter
-from ragassay.claims.tie import claims_of
+from ragassay.claims.tie import claims_of, statement_of, tied
 
-__all__ = ["Piece", "Source", "bare", "claims_of", "language_of", "marks_of", "split", "splitter"]
+__all__ = [
+    "Piece",
+    "Source",
+    "bare",
+    "claims_of",
+    "language_of",
+    "marks_of",
+    "split",
+    "splitter",
+    "statement_of",
+    "tied",
+]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
-from ragassay.claims.marks import Source, blank, citations_of
-from ragassay.claims.split import Piece, split
+from ragassay.claims.marks import Source, bare, blank, citations_of
+from ragassay.claims.split import split
 from ragassay.records.base import QueryId
 from ragassay.records.canonical import digest_text
 from ragassay.records.judgement import AnswerClaims, Claim
@@ -30,9 +31,25 @@ def claims_of(
     of its own.
     """
     pieces = split(text, language)
+    claims = [one for one in pieces if one.kind == "claim"]
+    cut = [Claim(claim_id=f"c{number}", start=one.start, end=one.end) for number, one in enumerate(claims, 1)]
+    left_out = Counter(one.kind for one in pieces if one.kind != "claim")
+    return tied(query_id, repeat, text, citations, sources, cut, left_out)
+
+
+def tied(
+    query_id: str,
+    repeat: int,
+    text: str,
+    citations: Sequence[Citation] | None,
+    sources: Sequence[Source],
+    claims: Sequence[Claim],
+    left_out: Mapping[str, int],
+    provenance: Literal["model"] | None = None,
+) -> AnswerClaims:
+    """The same for an answer that is cut already."""
     given = citations_of(text, sources) if citations is None else tuple(citations)
     given = given if citations is None else _placed(given, citations_of(text, sources))
-    claims = [one for one in pieces if one.kind == "claim"]
     behind: list[list[int]] = [[] for _ in claims]
     loose: list[int] = []
     for number, one in enumerate(given):
@@ -47,16 +64,28 @@ def claims_of(
         repeat=repeat,
         answer=digest_text(text),
         claims=tuple(
-            Claim(claim_id=f"c{number}", start=one.start, end=one.end, citations=tuple(own))
-            for number, (one, own) in enumerate(zip(claims, behind, strict=True), 1)
+            Claim(claim_id=one.claim_id, start=one.start, end=one.end, citations=tuple(own), subject=one.subject)
+            for one, own in zip(claims, behind, strict=True)
         ),
         citations=given,
         cited_by=None if not given else "marks" if citations is None else "system",
-        left_out=dict(sorted(Counter(one.kind for one in pieces if one.kind != "claim").items())),
+        left_out=dict(sorted(left_out.items())),
+        provenance=provenance,
     )
 
 
-def _touched(text: str, claims: Sequence[Piece], start: int, end: int) -> list[int]:
+def statement_of(text: str, claim: Claim) -> str:
+    """A claim of an answer as a judge reads it: its words without marks, behind what it is about where that is told.
+
+    >>> text = "The ferry leaves at 7 [1] and costs 18 euros."
+    >>> statement_of(text, Claim(claim_id="c2", start=30, end=45, subject=(0, 9)))
+    'The ferry costs 18 euros.'
+    """
+    own = bare(text[claim.start : claim.end])
+    return own if claim.subject is None else f"{bare(text[slice(*claim.subject)])} {own}"
+
+
+def _touched(text: str, claims: Sequence[Claim], start: int, end: int) -> list[int]:
     """Places of the claims that a span stands behind."""
     inside = [place for place, one in enumerate(claims) if one.start < end and start < one.end]
     leads = [place for place in inside if not _letters(text[claims[place].start : start])]

@@ -78,7 +78,8 @@ def run(
         import msgspec
 
         talk.data_json({name: {"judgements": at, **msgspec.to_builtins(one)} for name, (one, at) in made.items()})
-    talk.then(" ".join(("ragassay score", *_unsealed(workspace.store, run_digest, made))), config, store)
+    ruling = [name for name in made if wanted[name].kind != "decompose"]
+    talk.then(" ".join(("ragassay score", *_unsealed(workspace.store, run_digest, ruling))), config, store)
     out = any(one.state == "disqualified" for one, _ in made.values())
     return int(ExitCode.TOO_MANY_ERRORS if out else ExitCode.PASS)
 
@@ -171,9 +172,9 @@ def _wanted(workspace: Workspace, names: tuple[str, ...]) -> dict[str, JudgeSett
         raise UsageError(
             f"no judge {unknown[0]!r} is declared", field="judge", hint=f"there are: {', '.join(declared)}"
         )
-    # A panel reads the sets of its members, so it comes after them.
+    # Who cuts answers comes before those that take the claims; a panel reads its members' sets, and comes last.
     chosen = {name: one for name, one in declared.items() if not names or name in names}
-    return dict(sorted(chosen.items(), key=lambda pair: pair[1].kind == "panel"))
+    return dict(sorted(chosen.items(), key=lambda pair: {"decompose": 0, "panel": 2}.get(pair[1].kind, 1)))
 
 
 def _say_plans(
@@ -183,6 +184,7 @@ def _say_plans(
 
     from ragassay.run.judges.executing import foresee
     from ragassay.run.judges.planning import describe
+    from ragassay.run.judges.sealing import in_force
 
     plans = []
     for name, settings in wanted.items():
@@ -190,6 +192,11 @@ def _say_plans(
             talk.say(
                 f"{name}: a panel asks nothing; it reads the verdicts of {', '.join(settings.own.get('members', ()))}"
             )
+            continue
+        if settings.claims in wanted and not in_force(
+            workspace.store, settings.claims, workspace.store.get_record(Run, run_digest).identity()
+        ):
+            talk.say(f"{name}: what it would be put is known as soon as {settings.claims} has cut the answers")
             continue
         with redirect_stdout(sys.stderr):
             evaluator = evaluator_of(workspace, name, settings, keep=False)

@@ -264,7 +264,14 @@ def _check(settings: Settings) -> None:
     if settings.probe:
         probe_of(settings)
     judges = judges_of(settings)
-    known = judges if settings.scoring.judges is None else settings.scoring.judges
+    for name, one in judges.items():
+        if one.claims is not None and (one.claims not in judges or judges[one.claims].kind != "decompose"):
+            raise UsageError(
+                f"no judge {one.claims!r} of kind decompose is declared",
+                field=f"judges.{name}.claims",
+                hint=f'[judges.{one.claims}] kind = "decompose"; left out, sentences are claims',
+            )
+    known = ruling(settings) if settings.scoring.judges is None else settings.scoring.judges
     for name in settings.scoring.judge_thresholds:
         if name not in known:
             raise UsageError(
@@ -299,6 +306,11 @@ def ceiling_of(settings: Settings) -> Ceiling:
         error.field = ".".join(part for part in ("system.prices", error.field) if part)
         raise
     return Ceiling(max_cost=run.max_cost, max_tokens=run.max_tokens, max_calls=run.max_calls, prices=prices)
+
+
+def ruling(settings: Settings) -> tuple[str, ...]:
+    """The declared judges that rule on something: all but those that cut answers into claims."""
+    return tuple(name for name, table in settings.judges.items() if table.get("kind") != "decompose")
 
 
 def judges_of(settings: Settings) -> dict[str, JudgeSettings]:

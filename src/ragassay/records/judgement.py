@@ -14,17 +14,20 @@ from ragassay.records.document import Count, Name, Span
 from ragassay.records.score import Interval, Status
 from ragassay.records.trace import Citation, Cost, Failure, Usage
 
-About = Literal["claim", "citation", "fact", "item", "answer", "similarity"]
+About = Literal["claim", "citation", "fact", "item", "answer", "similarity", "decomposition"]
 """claim: does the context support it; citation: does what it cites; fact: does the answer state it; item: is it
 relevant; answer: the whole, for *relevance* or *correctness*, which is the target; similarity: how near it is to its
-references, by *semantic_similarity* or *bertscore*, which is the target and rules on nothing."""
+references, by *semantic_similarity* or *bertscore*, which is the target and rules on nothing; decomposition: the
+answer's claims by a model, which rules on nothing either."""
 SCALES: dict[str, tuple[str, ...]] = {
     "support/1": ("supported", "unsupported", "contradicted"),
     "relevance/1": ("relevant", "partly", "irrelevant"),
     "correctness/1": ("correct", "partly", "incorrect"),
     "similarity/1": ("measured",),
+    "decomposition/1": ("decomposed",),
 }
-"""Scale -> its labels, the good one first. similarity/1 rules on nothing: its score is all that it says."""
+"""Scale -> its labels, the good one first. similarity/1 rules on nothing: its score is all that it says.
+decomposition/1 neither: its claims are."""
 
 
 class JudgeIdentity(Record, frozen=True, kw_only=True):
@@ -104,9 +107,12 @@ class Claim(Record, frozen=True, kw_only=True):
     end: Count
     citations: tuple[Count, ...] = ()
     """Places in `AnswerClaims.citations` of those that stand behind it."""
+    subject: tuple[Count, Count] | None = None
+    """Where the answer names what the claim is about, if its own words do not: they are put before them. By a model."""
 
     def __post_init__(self) -> None:
         require(self.start < self.end, "start must be before end")
+        require(self.subject is None or self.subject[0] < self.subject[1], "subject: its start must be before its end")
 
 
 class AnswerClaims(Record, frozen=True, kw_only=True):
@@ -121,7 +127,9 @@ class AnswerClaims(Record, frozen=True, kw_only=True):
     cited_by: Literal["system", "marks"] | None = None
     """Who said what is cited: the system in fields of its own, or marks in the text; absent: nothing is cited."""
     left_out: dict[str, int] = {}
-    """Parts of the answer that claim nothing: question, heading, lead, mark -> how many."""
+    """Parts of the answer that claim nothing: question, heading, lead, mark -> how many; no_claim: a model's word."""
+    provenance: Literal["model"] | None = None
+    """A model cut the answer; absent: a rule did."""
 
 
 class Control(Record, frozen=True, kw_only=True):
@@ -170,10 +178,17 @@ class JudgementSet(Record, frozen=True, kw_only=True):
     """The set of this judge and run that was in force before."""
     sample: Digest | None = None
     """Of people: record of the Sample that they were given."""
+    cut: Digest | None = None
+    """Record of the JudgementSet whose claims were judged, where a model cut the answers."""
 
     def __post_init__(self) -> None:
         require((self.state == "complete") == (self.stopped is None), "stopped says why a set is not complete")
         require(self.valued <= self.asked, "more verdicts than items")
+
+    @property
+    def cuts(self) -> bool:
+        """Whether it rules on nothing, and its claims are all that it says."""
+        return self.cut is None and self.splitter.startswith("decompose ")
 
 
 class SampledItem(Record, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, get_args
 
+from ragassay.claims import statement_of
 from ragassay.records.document import Span
 from ragassay.records.judgement import AnswerClaims, Claim
 from ragassay.records.score import ClaimFailure, FailureKind, Fate
@@ -211,7 +212,7 @@ class _Answer:
     def _about(self, claim: Claim) -> Known | None:
         """The one label that shares most words with a claim; the only label of an answer that is one claim."""
         answer = self.judged.content.answer
-        said = words_of(answer.text[claim.start : claim.end]) if answer else frozenset()
+        said = words_of(statement_of(answer.text, claim)) if answer else frozenset()
         shared = [(len(said & one.words), one) for one in self._known]
         most = max((count for count, _ in shared), default=0)
         best = [one for count, one in shared if count == most]

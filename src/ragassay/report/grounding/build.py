@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ragassay.claims import statement_of
 from ragassay.records.judgement import Calibration, Judgement
 from ragassay.records.score import CLASS_ORDER, ClaimFailure, FailureKind
 from ragassay.records.text import many
@@ -164,23 +165,25 @@ def claim_views(
     content: TraceContent, given: Mapping[str, Given | None], failures: Sequence[ClaimFailure]
 ) -> tuple[ClaimView, ...]:
     """The claims of one answer with what each judge says of them; none where no judge cut it."""
-    cut = next((one.claims for one in given.values() if one is not None and one.claims is not None), None)
-    if cut is None or content.answer is None:
+    if content.answer is None:
         return ()
+    cuts = [one.claims.claims for one in given.values() if one is not None and one.claims is not None]
+    # Judges that took the claims of a model have others than those that took sentences; no two have one id.
+    claims = {one.claim_id: one for cut in cuts for one in cut}
     wrong = {(one.judge, one.claim_id): one for one in failures}
     text = content.answer.text
     return tuple(
         ClaimView(
             claim_id=claim.claim_id,
-            text=text[claim.start : claim.end][:CLAIM_TEXT],
+            text=(statement_of(text, claim) if claim.subject else text[claim.start : claim.end])[:CLAIM_TEXT],
             citations=tuple(place + 1 for place in claim.citations),
             verdicts=tuple(
                 _verdict(name, one.rulings.get(("claim", claim.claim_id)), wrong.get((name, claim.claim_id)))
                 for name, one in given.items()
-                if one is not None
+                if one is not None and (one.claims is None or claim in one.claims.claims)
             ),
         )
-        for claim in cut.claims
+        for claim in claims.values()
     )
 
 

@@ -11,7 +11,16 @@ from typing import Any, NamedTuple, get_args
 from ragassay.errors import RagassayError
 from ragassay.records.base import Digest, QueryId
 from ragassay.records.canonical import digest_of
-from ragassay.records.judgement import SCALES, Control, Judgement, JudgeWork, judge_digest
+from ragassay.records.judgement import (
+    SCALES,
+    AnswerClaims,
+    Claim,
+    Control,
+    JudgeIdentity,
+    Judgement,
+    JudgeWork,
+    judge_digest,
+)
 from ragassay.records.score import Status
 from ragassay.records.text import clean
 from ragassay.records.trace import Cost, Failure
@@ -52,17 +61,18 @@ class Judging:
         batches: Mapping[str, Batch],
         controls: Mapping[str, ControlItem],
         *,
+        identity: JudgeIdentity,
         timeout_s: float,
         repeats: int,
         redaction: Redaction,
         clock: Clock,
         version: str | None = None,
     ) -> None:
-        """`version` is what the model reported before, in this job."""
+        """`identity`: the evaluator's with what cut the claims; `version`: what the model reported before."""
         self._evaluator, self._batches, self._controls = evaluator, batches, controls
         self._timeout_s, self._repeats, self._redaction, self._clock = timeout_s, repeats, redaction, clock
         self._asks = inspect.iscoroutinefunction(evaluator.judge)
-        self.judge: Digest = judge_digest(evaluator.identity)
+        self.judge: Digest = judge_digest(identity)
         self.version = version
 
     def items_of(self, name: str) -> tuple[Item, ...]:
@@ -153,17 +163,21 @@ class Judging:
         judgements: tuple[Judgement, ...] = ()
         controls: tuple[Control, ...] = ()
         work: tuple[JudgeWork, ...] = ()
+        claims: tuple[AnswerClaims, ...] = ()
         if name in self._controls:
             controls = (control_of(self._controls[name], verdicts[0]),)
         else:
-            judgements, work = self._records(self._batches[name], repeat, verdicts, latency_ms)
+            batch = self._batches[name]
+            judgements, work = self._records(batch, repeat, verdicts, latency_ms)
+            claims = tuple(batch.tie(one.cut) for one in verdicts if one.cut is not None and batch.tie is not None)
         return Judged(
             name=name,
             judge_repeat=repeat,
-            digest=said(judgements, controls),
+            digest=said(judgements, controls, claims),
             judgements=judgements,
             work=work,
             controls=controls,
+            claims=claims,
             spent=_spent(verdicts) if latency_ms is not None and self._asks else Spending(),
             versions={"model": self.version} if versions and self.version else {},
             changed=changed,
@@ -224,6 +238,10 @@ def _fault(verdict: Verdict, item: Item) -> str:
         return f"{verdict.label!r} is no label of {item.scale}"
     if verdict.score is not None and not math.isfinite(verdict.score):
         return "a score is a finite number"
+    if (item.about == "decomposition" and verdict.status == "value") != (verdict.cut is not None):
+        return "claims stand exactly where an answer was decomposed"
+    if verdict.cut is not None and not _apart(verdict.cut.claims, len(item.answer)):
+        return "claims are places of the answer in order, apart from each other, each with an id of its own"
     known = {(one.document_id, one.version) for shown in item.evidence for one in shown.sources}
     if any((one.document_id, one.version) not in known for one in verdict.spans) or len(verdict.spans) > MOST_SPANS:
         return f"spans are places of what was shown, {MOST_SPANS} at most"
@@ -232,6 +250,16 @@ def _fault(verdict: Verdict, item: Item) -> str:
     except RagassayError as cause:
         return cause.message
     return ""
+
+
+def _apart(claims: Sequence[Claim], length: int) -> bool:
+    ends = [0, *(one.end for one in claims)]
+    ordered = all(end <= one.start for end, one in zip(ends, claims, strict=False)) and ends[-1] <= length
+    return (
+        ordered
+        and len({one.claim_id for one in claims}) == len(claims)
+        and all(one.subject is None or one.subject[1] <= length for one in claims)
+    )
 
 
 def _spent(verdicts: Sequence[Verdict]) -> Spending:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from ragassay.records.document import Span
-from ragassay.records.judgement import About, JudgeIdentity
+from ragassay.records.judgement import About, Claim, JudgeIdentity
 from ragassay.records.score import Status
 from ragassay.records.trace import Cost, Failure, Usage
 
@@ -32,7 +32,7 @@ class Item(NamedTuple):
     about: About
     target: str
     """claim: claim id; citation: CLAIM:PLACE; fact: fact id; item: item id; answer: relevance or correctness;
-    similarity: semantic_similarity or bertscore."""
+    similarity: semantic_similarity or bertscore; decomposition: answer."""
     scale: str
     statement: str
     """claim, citation: the claim's text; fact: the fact's text; item: the item's text; answer, similarity: the
@@ -44,6 +44,15 @@ class Item(NamedTuple):
     references: tuple[str, ...] = ()
     """Of correctness and similarity: reference answers."""
     language: str | None = None
+
+
+class Cut(NamedTuple):
+    """An answer in claims, as a model cut it."""
+
+    claims: tuple[Claim, ...]
+    """In the order of the answer, apart from each other; each without citations."""
+    no_claims: int = 0
+    """Parts that claim nothing, by the model's word."""
 
 
 class Verdict(NamedTuple):
@@ -67,6 +76,8 @@ class Verdict(NamedTuple):
     cached: bool = False
     version: str | None = None
     """Of the model, as its endpoint reported it; verdicts of two versions do not stand in one set."""
+    cut: Cut | None = None
+    """Of a decomposition."""
 
 
 class Evaluator(Protocol):

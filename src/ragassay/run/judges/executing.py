@@ -21,7 +21,7 @@ from ragassay.run.judges.asking import Judging, Made
 from ragassay.run.judges.cache import JudgeCache, Replies
 from ragassay.run.judges.matter import Matter
 from ragassay.run.judges.permission import check_permitted
-from ragassay.run.judges.planning import Plan, PlannedJudge, Wanted, plan_of
+from ragassay.run.judges.planning import Plan, PlannedJudge, Wanted, claims_from, plan_of
 from ragassay.run.judges.sealing import seal_set
 from ragassay.run.judges.settings import JudgeSettings, ceiling_of
 from ragassay.run.judges.unit import FORMAT, Judged, JudgingLog
@@ -32,6 +32,8 @@ from ragassay.run.progress import Progress, Silent
 from ragassay.run.threads import Writer
 from ragassay.store import Store
 
+NOT_CUT = "not_cut"
+"""Why a set is partial: the model that cuts the answers into claims did not cut all of them."""
 _AT_ONCE = 200
 """So many batches that are known already are written with one push to the disk."""
 
@@ -60,10 +62,11 @@ async def judge(
     Raises ErrorBudgetError (more batches with an item in error than `max_error_rate` allows) and CeilingError after a
     partial set was stored; UsageError, MixedRunError, IntegrityError, StoreError, Interrupted as a run does.
     """
-    matter = Matter(store, run_digest, language=settings.language)
+    taken = claims_from(store, run_digest, name, settings)
+    matter = Matter(store, run_digest, language=settings.language, cut=taken.record if taken else None)
     check_permitted(matter.benchmark, matter.cases, str(getattr(evaluator, "endpoint", "") or ""))
-    plan = plan_of(matter, evaluator, name, settings, limit=limit)
-    with _opened(store, plan, name, evaluator, resume, clock, on_point) as (log, cache, writer):
+    plan = plan_of(matter, evaluator, name, settings, limit=limit, taken=taken)
+    with _opened(store, plan, name, resume, clock, on_point) as (log, cache, writer):
         stopped: str | None = None
         if log.state not in ("sealed", "complete"):
             judging = _judging(evaluator, plan, settings, redaction, clock, log)
@@ -76,22 +79,20 @@ async def judge(
             except (CeilingError, ErrorBudgetError) as ended:
                 stopped = "cost_ceiling" if isinstance(ended, CeilingError) else "error_budget"
                 log.move("stopped" if isinstance(ended, CeilingError) else "failed", clock.now())
-                _seal(store, log, plan, name, evaluator, stopped)
+                _seal(store, log, plan, name, stopped)
                 raise
             stopped = "limit" if len(log.entries) < len(plan.keys) else None
             log.move("stopped" if stopped else "complete", clock.now())
-        made, digest = _seal(store, log, plan, name, evaluator, stopped)
+        made, digest = _seal(store, log, plan, name, stopped)
         if log.state == "complete":
             log.move("sealed", clock.now(), run=digest)
         return made, digest
 
 
-def _seal(
-    store: Store, log: JudgingLog, plan: Plan, name: str, evaluator: Any, stopped: str | None
-) -> tuple[JudgementSet, Digest]:
+def _seal(store: Store, log: JudgingLog, plan: Plan, name: str, stopped: str | None) -> tuple[JudgementSet, Digest]:
     return seal_set(
-        store, log, name=name, run=plan.run, identity=evaluator.identity, claims=plan.claims, splitter=plan.splitter,
-        asked=plan.items, stopped=stopped,
+        store, log, name=name, run=plan.run, identity=plan.identity, claims=plan.claims, splitter=plan.splitter,
+        asked=plan.items, stopped=stopped or (NOT_CUT if plan.uncut else None), cut=plan.cut,
     )  # fmt: skip
 
 
@@ -99,7 +100,9 @@ def foresee(
     store: Store, run_digest: str, evaluator: Any, *, name: str, settings: JudgeSettings, limit: int | None = None
 ) -> PlannedJudge:
     """What `judge` would do with the same arguments; nothing is asked and nothing written."""
-    plan = plan_of(Matter(store, run_digest, language=settings.language), evaluator, name, settings, limit=limit)
+    taken = claims_from(store, run_digest, name, settings)
+    matter = Matter(store, run_digest, language=settings.language, cut=taken.record if taken else None)
+    plan = plan_of(matter, evaluator, name, settings, limit=limit, taken=taken)
     judging = _judging(evaluator, plan, settings, None, SYSTEM_CLOCK, None)
     path, ceiling = store.journal_path(plan.job), ceiling_of(settings)
     log = JudgingLog.peek(path) if path.exists() else None
@@ -119,7 +122,7 @@ def foresee(
         cache.close()
     return PlannedJudge(
         name=name, identity=judging.judge, endpoint=str(getattr(evaluator, "endpoint", "") or ""),
-        answers=len(plan.claims), batches=len(plan.keys) - len(plan.controls),
+        answers=plan.answers, batches=len(plan.keys) - len(plan.controls),
         items=plan.items, controls=len(plan.controls), kept=kept, calls=calls, most_calls=most,
         ceiling=ceiling.to_metadata(),
     )  # fmt: skip
@@ -144,8 +147,8 @@ def _judging(
 ) -> Judging:
     known = sorted(log.versions.get("model", ())) if log is not None else []
     return Judging(
-        evaluator, plan.batches, plan.controls, timeout_s=settings.timeout_s, repeats=settings.repeats,
-        redaction=redaction or Redaction(), clock=clock, version=known[0] if known else None,
+        evaluator, plan.batches, plan.controls, identity=plan.identity, timeout_s=settings.timeout_s,
+        repeats=settings.repeats, redaction=redaction or Redaction(), clock=clock, version=known[0] if known else None,
     )  # fmt: skip
 
 
@@ -154,7 +157,6 @@ def _opened(
     store: Store,
     plan: Plan,
     name: str,
-    evaluator: Any,
     resume: bool,
     clock: Clock,
     on_point: Callable[[str], None],
@@ -163,7 +165,7 @@ def _opened(
     if not resume:
         set_aside(path)
     header = Header(
-        format=FORMAT, name=name, subject=plan.run, protocol=judge_digest(evaluator.identity),
+        format=FORMAT, name=name, subject=plan.run, protocol=judge_digest(plan.identity),
         questions=len(plan.keys), started_at=clock.now(),
     )  # fmt: skip
     with JudgingLog(path, header, on_point=on_point) as log:

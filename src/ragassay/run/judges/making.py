@@ -38,6 +38,11 @@ def _made(name: str, settings: JudgeSettings, folder: Path | None, store: Path |
         from ragassay.run.judges.llm.judge import llm
 
         return llm(settings.own, secret=store_secret(store) if store is not None else None)
+    if settings.kind == "decompose":
+        from ragassay.run.judges.llm.decompose import decomposer
+        from ragassay.run.judges.llm.fence import store_secret
+
+        return decomposer(settings.own, secret=store_secret(store) if store is not None else None)
     if settings.kind == "panel":
         raise UsageError(
             "a panel asks nothing: it reads the verdicts of its members", field="kind", hint=", ".join(KINDS)

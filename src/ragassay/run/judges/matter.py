@@ -5,30 +5,31 @@ No system's name, score or rank is in an item, so that no evaluator can see whom
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
 
 from ragassay import benchmark as benchmark_room
-from ragassay.claims import Source, bare, claims_of, language_of
+from ragassay.claims import Source, claims_of, language_of, statement_of, tied
 from ragassay.errors import IntegrityError
 from ragassay.records.base import Digest
-from ragassay.records.canonical import digest_of
+from ragassay.records.canonical import digest_of, digest_text
 from ragassay.records.case import REFUSING, Benchmark, Case
 from ragassay.records.document import Document
-from ragassay.records.judgement import About, AnswerClaims
+from ragassay.records.judgement import About, AnswerClaims, JudgementSet
 from ragassay.records.protocol import Protocol, Run, Subject
 from ragassay.records.trace import Item as TraceItem
 from ragassay.records.trace import TraceContent
-from ragassay.run.judges.contract import Item, Shown
+from ragassay.run.judges.contract import Cut, Item, Shown
 from ragassay.score.citing import cited, items_of
 from ragassay.score.table import load_world
 from ragassay.score.world import World
 from ragassay.store import Store
 from ragassay.traces.graph import context_of
 
-ORDER: tuple[About, ...] = ("claim", "citation", "fact", "answer", "item", "similarity")
+ORDER: tuple[About, ...] = ("claim", "citation", "fact", "answer", "item", "similarity", "decomposition")
 """The kinds of items, as they stand in a plan."""
 SCALE: dict[About, str] = {"claim": "support/1", "citation": "support/1", "fact": "support/1", "item": "relevance/1"}
 SIMILARITIES = ("semantic_similarity", "bertscore")
@@ -47,6 +48,9 @@ class Batch(NamedTuple):
     items: tuple[Item, ...]
     missing: tuple[tuple[Item, str], ...] = ()
     """Never put to an evaluator: no_context, inconsistent (context), no_text (of what it would be judged by)."""
+
+    tie: Callable[[Cut], AnswerClaims] | None = None
+    """Of a decomposition: its claims with the citations of the answer."""
 
     @property
     def name(self) -> str:
@@ -67,6 +71,8 @@ class Answered(NamedTuple):
     context: tuple[TraceItem, ...] | None
     why: str
     """Why the context is not known."""
+    cut: bool = True
+    """Whether its claims are known; not where a model was to cut it and did not."""
 
 
 def matter_of(item: Item) -> dict[str, object]:
@@ -92,8 +98,12 @@ def matter_of(item: Item) -> dict[str, object]:
 class Matter:
     """The answers of one run, read once; `answers` and `batches` walk them in the order of the run."""
 
-    def __init__(self, store: Store, run_digest: str, *, language: str | None = None) -> None:
+    def __init__(
+        self, store: Store, run_digest: str, *, language: str | None = None, cut: JudgementSet | None = None
+    ) -> None:
         """`language` of all answers; left out, `language=...` among the slices of a case, else guessed by the text.
+
+        `cut`: the set of a model that cut the answers into claims; left out, they are the answer's sentences.
 
         Raises IntegrityError if traces and questions do not belong together.
         """
@@ -106,6 +116,9 @@ class Matter:
         self._cases: Mapping[str, Case] = {one.query_id: one for one in benchmark_room.load(store, benchmark)}
         self.world: World = load_world(store, self.run, protocol, subject, benchmark)
         self._documents = _documents(store, protocol)
+        self._cut: dict[Key, AnswerClaims] | None = None
+        if cut is not None:
+            self._cut = {(one.query_id, one.repeat): one for one in store.get_lines(AnswerClaims, cut.claims)}
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -128,16 +141,30 @@ class Matter:
     def _answered(self, case: Case, content: TraceContent) -> Answered:
         assert content.answer is not None
         answer, found = content.answer, context_of(content)
-        sources = [Source(one.item_id, self._names(one)) for one in found.items or ()]
+        if self._cut is not None:
+            known = self._cut.get((content.query_id, content.repeat))
+            none = AnswerClaims(query_id=content.query_id, repeat=content.repeat, answer=digest_text(answer.text))
+            return Answered(case, content, known or none, found.items, found.reason, cut=known is not None)
         claims = claims_of(
             content.query_id,
             content.repeat,
             answer.text,
             answer.citations,
-            sources,
+            self._sources(found.items),
             language=self._said(case, answer.text),
         )
         return Answered(case, content, claims, found.items, found.reason)
+
+    def _sources(self, items: Iterable[TraceItem] | None) -> list[Source]:
+        return [Source(one.item_id, self._names(one)) for one in items or ()]
+
+    def _tie(self, answered: Answered, cut: Cut) -> AnswerClaims:
+        content, answer = answered.content, answered.content.answer
+        assert answer is not None
+        sources, left_out = self._sources(answered.context), {"no_claim": cut.no_claims} if cut.no_claims else {}
+        return tied(
+            content.query_id, content.repeat, answer.text, answer.citations, sources, cut.claims, left_out, "model"
+        )
 
     def _said(self, case: Case, text: str) -> str:
         said = next((one.removeprefix("language=") for one in case.slice if one.startswith("language=")), None)
@@ -161,11 +188,11 @@ class Matter:
         """The batches of one answer in the order of ORDER; none without items, none where the system declined."""
         answer = answered.content.answer
         assert answer is not None
-        if answer.outcome in NOT_JUDGED and answer.outcome_source == "system":
+        if declined(answered.content):
             return
         made = {
             "claim": self._claims, "citation": self._citations, "fact": self._facts, "answer": self._answers,
-            "item": self._items, "similarity": self._similarities,
+            "item": self._items, "similarity": self._similarities, "decomposition": self._decompositions,
         }  # fmt: skip
         for kind in ORDER:
             if kind not in about:
@@ -174,7 +201,8 @@ class Matter:
             items = tuple(item for item, why in found if not why)
             missing = tuple((item, why) for item, why in found if why)
             if found:
-                yield Batch(answered.content.query_id, answered.content.repeat, kind, items, missing)
+                tie = partial(self._tie, answered) if kind == "decomposition" else None
+                yield Batch(answered.content.query_id, answered.content.repeat, kind, items, missing, tie)
 
     def shown(self, item: TraceItem) -> Shown | None:
         """An item as a judge is shown it; None where nobody kept its text."""
@@ -232,6 +260,10 @@ class Matter:
             item = self._item(answered, "similarity", target, whole, "similarity/1")
             yield item._replace(references=references), ""
 
+    def _decompositions(self, answered: Answered) -> Iterator[tuple[Item, str]]:
+        whole = answered.content.answer.text if answered.content.answer else ""
+        yield self._item(answered, "decomposition", "answer", whole, "decomposition/1"), ""
+
     def _items(self, answered: Answered) -> Iterator[tuple[Item, str]]:
         seen: set[str] = set()
         for one in self.world.distinct(answered.context or ()):
@@ -259,7 +291,13 @@ class Matter:
     def _text_of(answered: Answered, claim_id: str) -> str:
         claim = next(one for one in answered.claims.claims if one.claim_id == claim_id)
         answer = answered.content.answer
-        return bare(answer.text[claim.start : claim.end]) if answer else ""
+        return statement_of(answer.text, claim) if answer else ""
+
+
+def declined(content: TraceContent) -> bool:
+    """Whether the system itself said that it gives no answer."""
+    answer = content.answer
+    return answer is not None and answer.outcome in NOT_JUDGED and answer.outcome_source == "system"
 
 
 def _documents(store: Store, protocol: Protocol) -> dict[tuple[str, str], Document]:

@@ -90,6 +90,7 @@ def panel(store: Store, run_digest: str, name: str, own: Mapping[str, Any]) -> t
             judgements=store.put_lines(judgements),
             content=content_of(claims, judgements),
             splitter=members[0].record.splitter,
+            cut=members[0].record.cut,
             asked=len(judgements),
             valued=sum(one.status == "value" for one in judgements),
             stopped=stopped or partial,

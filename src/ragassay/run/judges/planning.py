@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
+
+import msgspec
 
 from ragassay.claims import splitter
-from ragassay.errors import UsageError
+from ragassay.errors import StoreError, UsageError
 from ragassay.records.base import Digest, Record
 from ragassay.records.canonical import digest_of
-from ragassay.records.judgement import About, AnswerClaims, judge_digest
+from ragassay.records.judgement import About, AnswerClaims, JudgeIdentity, JudgementSet, judge_digest
+from ragassay.records.protocol import Run
 from ragassay.records.text import many
 from ragassay.run.judges.controls import ControlItem, draw, places
-from ragassay.run.judges.matter import Batch, Matter
+from ragassay.run.judges.matter import Batch, Matter, declined
 from ragassay.run.judges.settings import JudgeSettings
 from ragassay.run.log_lines import Key
+from ragassay.score.named import judgements_ref
+from ragassay.store import Store
 
 NOT_UNASKED: frozenset[About] = frozenset({"item"})
 """What a judge rules on only where its settings say so: it is a verdict on every text of every context."""
@@ -28,6 +33,7 @@ class Plan:
     batches: dict[str, Batch]
     controls: dict[str, ControlItem]
     claims: list[AnswerClaims]
+    answers: int
     keys: list[Key]
     """Every batch and control in the order in which they are put, all again for each repeat."""
     items: int
@@ -35,6 +41,12 @@ class Plan:
     job: Digest
     run: Digest
     splitter: str
+    identity: JudgeIdentity
+    """The evaluator's, with what cut the claims."""
+    cut: Digest | None = None
+    """Record of the set whose claims these are."""
+    uncut: int = 0
+    """Answers whose claims nobody knows, since the model that was to cut them did not."""
     chosen: frozenset[Key] = field(default_factory=frozenset)
     """The keys that a limit leaves; empty: all."""
 
@@ -85,15 +97,66 @@ def about_of(name: str, settings: JudgeSettings, rules_on: frozenset[About]) -> 
     return wanted
 
 
-def plan_of(matter: Matter, evaluator: Any, name: str, settings: JudgeSettings, *, limit: int | None = None) -> Plan:
+class Taken(NamedTuple):
+    """The claims of a model: its set, and the digest of that."""
+
+    record: JudgementSet
+    digest: Digest
+
+
+def claims_from(store: Store, run_digest: str, name: str, settings: JudgeSettings) -> Taken | None:
+    """The set by which a judge's claims are cut; None where sentences are. UsageError if it has not cut this run."""
+    if settings.claims is None:
+        return None
+    run = store.get_record(Run, run_digest).identity()
+    try:
+        digest = store.ref(judgements_ref(settings.claims, run))
+    except StoreError:
+        raise UsageError(
+            f"{settings.claims} has not cut the answers of this run",
+            field=f"judges.{name}.claims",
+            hint=f"ragassay judge --judge {settings.claims}, and {name} after it",
+        ) from None
+    record = store.get_record(JudgementSet, digest)
+    if not record.cuts:
+        raise UsageError(
+            f"{settings.claims} rules on claims and makes none",
+            field=f"judges.{name}.claims",
+            hint='kind = "decompose"',
+        )
+    return Taken(record, digest)
+
+
+def identity_of(evaluator: Any, taken: Taken | None) -> JudgeIdentity:
+    """Who judges: with claims that a model made it is another judge than with sentences."""
+    known: JudgeIdentity = evaluator.identity
+    if taken is None:
+        return known
+    return msgspec.structs.replace(known, settings={**known.settings, "claims": taken.record.judge})
+
+
+def plan_of(
+    matter: Matter,
+    evaluator: Any,
+    name: str,
+    settings: JudgeSettings,
+    *,
+    limit: int | None = None,
+    taken: Taken | None = None,
+) -> Plan:
     """The plan of one judge for one run. `limit` leaves the batches of the first so many answers, and all controls."""
     about = about_of(name, settings, evaluator.about)
-    judge = judge_digest(evaluator.identity)
+    identity = identity_of(evaluator, taken)
+    judge = judge_digest(identity)
+    cuts, uncut, answers = "decomposition" in about, 0, 0
     batches: dict[str, Batch] = {}
     claims: list[AnswerClaims] = []
     first: set[str] = set()
     for number, answered in enumerate(matter.answers()):
-        claims.append(answered.claims)
+        if answered.cut and not cuts:
+            claims.append(answered.claims)
+        answers += 1
+        uncut += not answered.cut and not declined(answered.content)
         for one in matter.batches_of(answered, about):
             batches[one.name] = one
             if limit is None or number < limit:
@@ -106,9 +169,34 @@ def plan_of(matter: Matter, evaluator: Any, name: str, settings: JudgeSettings, 
         frozenset(key for key in keys if key[0] in first or key[0] in controls) if limit is not None else frozenset()
     )
     run = matter.run.identity()
-    job = digest_of([run, judge, name, sorted(about), str(settings.repeats), settings.language or ""])
+    job = digest_of(
+        [
+            run,
+            judge,
+            name,
+            sorted(about),
+            str(settings.repeats),
+            settings.language or "",
+            *([taken.record.content] if taken else []),
+        ]
+    )
     items = settings.repeats * sum(len(one.items) + len(one.missing) for one in batches.values())
-    return Plan(batches, controls, claims, keys, items, job, run, splitter(), chosen)
+    by = f"decompose {judge}" if cuts else taken.record.splitter if taken else splitter()
+    return Plan(
+        batches,
+        controls,
+        claims,
+        answers,
+        keys,
+        items,
+        job,
+        run,
+        by,
+        identity,
+        taken.digest if taken else None,
+        uncut,
+        chosen,
+    )
 
 
 def describe(planned: PlannedJudge) -> list[str]:

@@ -38,6 +38,7 @@ def seal_set(
     splitter: str,
     asked: int,
     stopped: str | None = None,
+    cut: Digest | None = None,
 ) -> tuple[JudgementSet, Digest]:
     """Store what the log holds and point `judgements/NAME/RUN` at it last; the same log gives the same bytes.
 
@@ -50,7 +51,8 @@ def seal_set(
     controls = sorted((one for unit in units for one in unit.controls), key=lambda one: one.name)
     why = disqualified(controls)
     changed = "model_changed" if any(unit.changed for unit in units) else None
-    ordered = sorted(claims, key=lambda one: (one.query_id, one.repeat))
+    made_here = [one for unit in units for one in unit.claims]
+    ordered = sorted([*claims, *made_here], key=lambda one: (one.query_id, one.repeat))
     made = JudgementSet(
         name=name,
         run=run,
@@ -65,6 +67,7 @@ def seal_set(
         work=store.put_lines(work) if work else None,
         stopped=why or changed or stopped,
         controls=tuple(controls),
+        cut=cut,
     )
     return supersede(store, made)
 

@@ -15,7 +15,7 @@ from ragassay.records.text import many
 from ragassay.run.ceiling import Ceiling, Prices
 from ragassay.store.refs import check_name
 
-KINDS = ("lexical", "semantic", "llm", "panel")
+KINDS = ("lexical", "semantic", "llm", "panel", "decompose")
 """Built in; any other kind is the name of an entry point (`contract.EVALUATORS`)."""
 Share = Annotated[float, Meta(ge=0, le=1)]
 Whole = Annotated[int, Meta(ge=0)]
@@ -31,6 +31,8 @@ class JudgeSettings(Record, frozen=True, kw_only=True):
     """How often each item is put to it; the repeat is part of the key of every verdict."""
     language: str | None = None
     """Of the answers; left out: as the questions' slices say (`language=de`), else guessed."""
+    claims: str | None = None
+    """Which judge of kind *decompose* cuts the answers; left out: their sentences are their claims."""
     concurrency: Annotated[int, Meta(ge=1, le=1024)] = 4
     timeout_s: Annotated[float, Meta(gt=0)] = 120.0
     """Of one call, or of one batch of an evaluator without a network."""
@@ -58,12 +60,21 @@ def judge_settings(name: str, table: Any) -> JudgeSettings:
         found = parse_value(JudgeSettings, {**common, "own": own})
         if len(set(found.about)) != len(found.about):
             raise UsageError("one kind of item stands twice", field="about", hint=", ".join(get_args(About)))
+        _check_claims(name, found)
         ceiling_of(found)
     except RagassayError as error:
         inner = error.field.removeprefix("run.")
         hint = "see docs/judges.md" if "ragassay schema" in error.hint else error.hint
         raise UsageError(error.message, field=f"{field}.{inner}" if inner else field, hint=hint) from None
     return found
+
+
+def _check_claims(name: str, found: JudgeSettings) -> None:
+    if found.claims is not None and (found.kind in ("panel", "decompose") or found.claims == name):
+        hint = "judges of other kinds take their claims from it; a panel has those of its members"
+        raise UsageError(f"a judge of kind {found.kind} takes no claims of {found.claims}", field="claims", hint=hint)
+    if found.kind == "decompose" and found.repeats > 1:
+        raise UsageError("an answer is cut once", field="repeats", hint="leave it out")
 
 
 def ceiling_of(settings: JudgeSettings) -> Ceiling:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ragassay.records.base import Digest
+from ragassay.records.base import Digest, Record
 from ragassay.records.canonical import digest_of
-from ragassay.records.judgement import Control, Judgement, JudgeWork
+from ragassay.records.judgement import AnswerClaims, Control, Judgement, JudgeWork
 from ragassay.records.protocol import PaceEvent
 from ragassay.run.ceiling import Facts
 from ragassay.run.log import Log
@@ -50,6 +50,8 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     judgements: tuple[Judgement, ...] = ()
     work: tuple[JudgeWork, ...] = ()
     controls: tuple[Control, ...] = ()
+    claims: tuple[AnswerClaims, ...] = ()
+    """Of a decomposition."""
     spent: Spending = Spending()
     versions: dict[str, str] = {}
     texts: dict[str, str] = {}
@@ -75,12 +77,13 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def computed(self) -> Digest:
         """The digest of what it says, worked out again."""
-        return said(self.judgements, self.controls)
+        return said(self.judgements, self.controls, self.claims)
 
 
-def said(judgements: Sequence[Judgement], controls: Sequence[Control]) -> Digest:
-    """The digest of verdicts and controls, without what they took."""
-    return digest_of([[msgspec.to_builtins(one) for one in part] for part in (judgements, controls)])
+def said(judgements: Sequence[Judgement], controls: Sequence[Control], claims: Sequence[AnswerClaims] = ()) -> Digest:
+    """The digest of verdicts, controls and claims, without what they took."""
+    parts: list[Sequence[Record]] = [judgements, controls, *([claims] if claims else [])]
+    return digest_of([[msgspec.to_builtins(one) for one in part] for part in parts])
 
 
 class JudgingLog(Log[Judged]):

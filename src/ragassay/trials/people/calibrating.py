@@ -72,6 +72,8 @@ def calibrate(
     if name not in found:
         raise UsageError(f"{name} has not judged this run", field="name", hint=f"ragassay judge --judge {name}")
     record = store.get_record(JudgementSet, found[name])
+    if record.cut is not None:
+        matter = Matter(store, run_digest, cut=store.get_record(JudgementSet, record.cut))
     if store.get_record(JudgeIdentity, record.judge).kind == "person":
         raise UsageError(f"{name} is a person", field="name", hint="a judge is calibrated, by people")
     sets = _people(store, matter.run.identity(), people)

@@ -66,7 +66,17 @@ def draw(
             hint="`ragassay judge` puts its answers to the judges of the settings",
         )
     wanted: tuple[str, ...] = tuple(about) or DRAWN
-    by = {name: verdicts_of(store, store.get_record(JudgementSet, digest)) for name, digest in found.items()}
+    sets = {name: store.get_record(JudgementSet, digest) for name, digest in found.items()}
+    records = {name: one for name, one in sets.items() if not one.cuts}
+    if len({one.cut for one in records.values()}) > 1:
+        raise UsageError(
+            "these judges took other claims of the same answers",
+            field="judge",
+            hint="draw a sample for those that share their claims (`claims` in [judges.NAME]), then one for the others",
+        )
+    if cut := next((one.cut for one in records.values()), None):
+        matter = Matter(store, run_digest, cut=store.get_record(JudgementSet, cut))
+    by = {name: verdicts_of(store, one) for name, one in records.items()}
     near = {name: _near(one) for name, one in by.items()}
     strata: dict[str, list[Item]] = defaultdict(list)
     for batch in matter.batches(wanted):  # type: ignore[arg-type]

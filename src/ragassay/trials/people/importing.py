@@ -13,13 +13,14 @@ from ragassay.records.text import many
 from ragassay.run.judges.contract import Item
 from ragassay.run.judges.matter import Matter
 from ragassay.run.judges.sealing import content_of, supersede
-from ragassay.score.named import of_judges
+from ragassay.score.named import judgements_ref, judges_on, of_judges
 from ragassay.store import Store
 from ragassay.store.refs import check_name
 from ragassay.trials.people.drawing import DRAWN
 from ragassay.trials.people.files import UNSURE, Line, read_filled
 
 SAMPLED = "sampled"
+OF_CLAIMS = ("claim", "citation")
 Key = tuple[str, int, str, str]
 
 
@@ -59,7 +60,10 @@ def import_verdicts(
     identity = JudgeIdentity(name=author, kind="person", rubric=rubric)
     judge = store.put_record(identity)
     before = _before(store, matter, author, judge)
-    known = {_key(item): item for batch in matter.batches(DRAWN) for item in batch.items}  # type: ignore[arg-type]
+    known = _items(matter)
+    cuts = {cut: Matter(store, run_digest, cut=store.get_record(JudgementSet, cut)) for cut in _cuts(store, run)}
+    of_cut = {cut: _items(one) for cut, one in cuts.items()}
+    known |= {key: item for items in of_cut.values() for key, item in items.items()}
     samples: dict[str, _Known] = {}
     made: dict[Key, Judgement] = {}
     for line in read_filled(path):
@@ -79,7 +83,9 @@ def import_verdicts(
             f"{many(anew, 'verdict')} of {author} would be replaced by others", field="reason", hint="say why: --reason"
         )
     every = sorted({**kept, **made}.values(), key=lambda one: one.key)
-    claims = sorted((one.claims for one in matter.answers()), key=lambda one: (one.query_id, one.repeat))
+    cut = next((one for one in cuts if any(key[2] in OF_CLAIMS and key[:4] in of_cut[one] for key in made)), None)
+    by = cuts[cut] if cut else matter
+    claims = sorted((one.claims for one in by.answers() if one.cut), key=lambda one: (one.query_id, one.repeat))
     record, digest = supersede(
         store,
         JudgementSet(
@@ -90,16 +96,27 @@ def import_verdicts(
             claims=store.put_lines(claims),
             judgements=store.put_lines(every),
             content=content_of(claims, every),
-            splitter=splitter(),
+            splitter=splitter() if cut is None else store.get_record(JudgementSet, cut).splitter,
             asked=len(every),
             valued=sum(one.status == "value" for one in every),
             stopped=SAMPLED,
             sample=next(iter(samples.values())).digest if len(samples) == 1 else None,
+            cut=cut,
         ),
         by=author,
         reason=reason.strip() or None,
     )
     return Imported(record, digest, len(made), anew)
+
+
+def _items(matter: Matter) -> dict[Key, Item]:
+    return {_key(item): item for batch in matter.batches(DRAWN) for item in batch.items}  # type: ignore[arg-type]
+
+
+def _cuts(store: Store, run: str) -> list[Digest]:
+    """The sets of models by which a judge of this run took its claims."""
+    sets = (store.get_record(JudgementSet, store.ref(judgements_ref(one, run))) for one in judges_on(store, run))
+    return list(dict.fromkeys(one.cut for one in sets if one.cut is not None))
 
 
 def _check_author(author: str, rubric: str) -> None:

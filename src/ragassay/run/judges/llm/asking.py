@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from ragassay.records.canonical import digest_of
+from ragassay.records.canonical import canonical_bytes, digest_of
 from ragassay.records.document import Span
 from ragassay.records.judgement import SCALES
 from ragassay.records.trace import Failure
@@ -103,7 +103,7 @@ class Asking:
             failure = came.failure or Failure(cause="invalid_response", code="nothing")
             return [Verdict("error", reason=failure.cause, failure=failure, rationale=came.detail) for _ in names]
         try:
-            _check_end(came.heard, self._settings.version)
+            check_end(came.heard, self._settings.version)
             said = read(came.heard.text, names, call.scale, quotes=call.quoted)
         except BadReplyError as bad:
             return [_error(bad.code, bad.detail)._replace(version=came.heard.version) for _ in names]
@@ -246,7 +246,7 @@ class Asking:
             await self._judge.replies.put(key, msgspec.json.encode(heard))
 
 
-def _check_end(heard: Heard, version: str | None) -> None:
+def check_end(heard: Heard, version: str | None) -> None:
     """BadReplyError for a reply that is not whole, or of another model than was declared."""
     if version is not None and heard.version != version:
         raise BadReplyError("other_model", f"the endpoint reports {heard.version}; declared is {version}")
@@ -255,6 +255,11 @@ def _check_end(heard: Heard, version: str | None) -> None:
     if heard.finish not in ENDED:
         code = _CUT.get(heard.finish or "", "finish_reason")
         raise BadReplyError(code, f"finish_reason is {heard.finish!r}: raise max_tokens, or ask for less")
+
+
+def spelled(value: Any) -> str:
+    """An option as an identity names it."""
+    return value if isinstance(value, str) else canonical_bytes(value).decode()
 
 
 def _may_mend(verdict: Verdict) -> bool:

@@ -64,7 +64,7 @@ def schema_of(names: Sequence[str], scale: str, *, quotes: bool) -> dict[str, An
 
 def read(text: str, names: Sequence[str], scale: str, *, quotes: bool) -> dict[str, Said]:
     """Item -> what is said of it, one for each of `names`; BadReplyError for anything else."""
-    value = _object(text)
+    value = one_object(text)
     if set(value) != {"verdicts"} or not isinstance(value["verdicts"], list):
         raise BadReplyError("form", "the reply is no object with `verdicts` alone")
     found: dict[str, Said] = {}
@@ -82,7 +82,7 @@ def read(text: str, names: Sequence[str], scale: str, *, quotes: bool) -> dict[s
     return found
 
 
-def _object(text: str) -> Mapping[str, Any]:
+def one_object(text: str) -> Mapping[str, Any]:
     """The one JSON object that a reply is."""
     if len(text) > _LONGEST_REPLY:
         raise BadReplyError("too_long", f"a reply of {many(len(text), 'character')}")

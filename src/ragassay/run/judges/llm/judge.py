@@ -7,22 +7,21 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
-from ragassay.records.canonical import canonical_bytes, digest_of
+from ragassay.records.canonical import digest_of
 from ragassay.records.judgement import SCALES, About, JudgeIdentity, judge_digest
 from ragassay.run.judges.cache import Replies
 from ragassay.run.judges.contract import Item, Verdict
-from ragassay.run.judges.llm.asking import TOKENS_A_CALL, TOKENS_AN_ITEM, Asking
+from ragassay.run.judges.llm.asking import TOKENS_A_CALL, TOKENS_AN_ITEM, Asking, spelled
 from ragassay.run.judges.llm.call import Endpoint
 from ragassay.run.judges.llm.form import PARSER, schema_of
 from ragassay.run.judges.llm.numbers import RULE as NUMBERS
 from ragassay.run.judges.llm.prompt import QUOTED
-from ragassay.run.judges.llm.settings import LlmSettings, llm_settings
+from ragassay.run.judges.llm.settings import TRANSPORT, LlmSettings, llm_settings
 from ragassay.run.judges.llm.texts import prompt_digest, rubrics_of
 from ragassay.run.pace import Conditions
 from ragassay.version import VERSION
 
 ABOUT: frozenset[About] = frozenset({"claim", "citation", "fact", "answer", "item"})
-TRANSPORT = ("headers", "retries", "retry_on", "max_wait_s", "max_bytes", "use_proxy_settings", "endpoint")
 
 
 class LlmJudge:
@@ -80,7 +79,7 @@ def llm(table: Mapping[str, Any], *, secret: bytes | None = None) -> LlmJudge:
 
 
 def _identity(settings: LlmSettings, rubrics: Mapping[str, str], endpoint: str) -> JudgeIdentity:
-    sampling = {key: _spelled(value) for key, value in sorted(settings.options.items())}
+    sampling = {key: spelled(value) for key, value in sorted(settings.options.items())}
     sampling.setdefault("temperature", "0")
     sampling.setdefault("max_tokens", f"{TOKENS_A_CALL} and {TOKENS_AN_ITEM} an item")
     if settings.seed is not None:
@@ -112,7 +111,3 @@ def _identity(settings: LlmSettings, rubrics: Mapping[str, str], endpoint: str) 
         parser=PARSER,
         libraries={"ragassay": VERSION},
     )
-
-
-def _spelled(value: Any) -> str:
-    return value if isinstance(value, str) else canonical_bytes(value).decode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from ragassay.records.document import Span
@@ -49,9 +49,35 @@ def find(quote: str, texts: Sequence[str]) -> tuple[int, int, int] | None:
     return None
 
 
+def places(quote: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where a quote stands in a text as whole words, in order; it may be as short as a word.
+
+    >>> list(places("it rains", "It rains, as it rains; it rainstorms."))
+    [(0, 8), (13, 21)]
+    """
+    wanted, _ = _plain(quote)
+    there, at = _plain(text)
+    found = there.find(wanted) if wanted else -1
+    while found >= 0:
+        start, end = at[found], at[found + len(wanted) - 1] + 1
+        if _border(text, start) and _border(text, end):
+            yield start, end
+        found = there.find(wanted, found + 1)
+
+
+def _border(text: str, place: int) -> bool:
+    """Whether a word may begin or end here: anywhere, in scripts without spaces."""
+    sides = text[max(0, place - 1) : place + 1]
+    return place in (0, len(text)) or not sides.isalnum() or _wide(sides[0]) or _wide(sides[1])
+
+
+def _wide(sign: str) -> bool:
+    return unicodedata.name(sign, "").startswith(_WIDE)
+
+
 def _dense(wanted: str) -> bool:
     """Whether few signs say much: scripts without letters."""
-    return len(wanted) >= 4 and all(unicodedata.name(one, "").startswith(_WIDE) for one in wanted)
+    return len(wanted) >= 4 and all(map(_wide, wanted))
 
 
 def spans_of(shown: Shown, start: int, end: int) -> tuple[Span, ...]:

@@ -14,8 +14,12 @@ from ragassay.records.canonical import parse_value
 _OWN_KEYS = frozenset({"model", "messages", "stream", "n", "response_format", "logprobs", "top_logprobs", "seed"})
 
 
-class LlmSettings(Record, frozen=True, kw_only=True):
-    """[judges.NAME] with kind = "llm", beside what every judge may say."""
+TRANSPORT = ("headers", "retries", "retry_on", "max_wait_s", "max_bytes", "use_proxy_settings", "endpoint")
+"""What only moves the bytes."""
+
+
+class ModelSettings(Record, frozen=True, kw_only=True):
+    """What is said of a model behind an endpoint, whatever it is asked."""
 
     url: str
     """Of the chat completions, such as http://127.0.0.1:8000/v1/chat/completions."""
@@ -30,10 +34,22 @@ class LlmSettings(Record, frozen=True, kw_only=True):
     """Sent as `seed`, plus the repeat; left out: none is sent."""
     form: Literal["json_schema", "json_object", "text"] = "json_schema"
     """How a reply is asked for; it is read in the same strict way each time."""
-    together: Annotated[int, Meta(ge=1, le=50)] = 6
-    """So many items that share their evidence are ruled on in one reply."""
     reasks: Annotated[int, Meta(ge=0, le=10)] = 1
     """So many times what got no usable reply is asked again."""
+    retries: Annotated[int, Meta(ge=0, le=100)] = 3
+    retry_on: tuple[str, ...] = ("rate_limited", "connection", "timeout", "502", "503", "504", "529")
+    max_wait_s: Annotated[float, Meta(ge=0)] = 120.0
+    max_bytes: Annotated[int, Meta(ge=1)] = 4 * 1024 * 1024
+    use_proxy_settings: bool = False
+    endpoint: str = ""
+    """What the limit of requests at once is kept for; left out: host, port and path."""
+
+
+class LlmSettings(ModelSettings, frozen=True, kw_only=True):
+    """[judges.NAME] with kind = "llm", beside what every judge may say."""
+
+    together: Annotated[int, Meta(ge=1, le=50)] = 6
+    """So many items that share their evidence are ruled on in one reply."""
     unquoted: Literal["error", "unsupported"] = "error"
     """What *supported* or *contradicted* is where no quote of it stands in the evidence."""
     numbers: Literal["error", "unsupported", "none"] = "error"
@@ -51,13 +67,15 @@ class LlmSettings(Record, frozen=True, kw_only=True):
     """claim, citation, fact, relevance, correctness, item -> a text in place of ours."""
     rubric: str = "ragassay/1"
     """What the rubrics are called in records."""
-    retries: Annotated[int, Meta(ge=0, le=100)] = 3
-    retry_on: tuple[str, ...] = ("rate_limited", "connection", "timeout", "502", "503", "504", "529")
-    max_wait_s: Annotated[float, Meta(ge=0)] = 120.0
-    max_bytes: Annotated[int, Meta(ge=1)] = 4 * 1024 * 1024
-    use_proxy_settings: bool = False
-    endpoint: str = ""
-    """What the limit of requests at once is kept for; left out: host, port and path."""
+
+
+class DecomposeSettings(ModelSettings, frozen=True, kw_only=True):
+    """[judges.NAME] with kind = "decompose", beside what every judge may say."""
+
+    most_claims: Annotated[int, Meta(ge=1, le=500)] = 60
+    """A reply with more claims is an error."""
+    answer_characters: Annotated[int, Meta(ge=1)] = 20_000
+    """Longer answers are not asked about: error(answer_too_long)."""
 
 
 def llm_settings(table: Mapping[str, Any]) -> LlmSettings:
@@ -65,9 +83,14 @@ def llm_settings(table: Mapping[str, Any]) -> LlmSettings:
     from ragassay.run.judges.llm.texts import rubrics_of
 
     found = parse_value(LlmSettings, dict(table))
+    check_options(found)
+    rubrics_of(found.rubrics)
+    return found
+
+
+def check_options(found: ModelSettings) -> None:
+    """UsageError for a model without a name, and for options that have a key of their own."""
     if forbidden := sorted(_OWN_KEYS & set(found.options)):
         raise UsageError(f"options may not set {forbidden[0]!r}", field="options", hint="it has a key of its own")
-    rubrics_of(found.rubrics)
     if not found.model:
         raise UsageError("a judge needs its model", field="model", hint='model = "gpt-x"')
-    return found
