@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -99,3 +100,25 @@ def test_what_is_judged_is_known_for_every_question_alone() -> None:
         values = result.columns[own].value.tolist()
         assert [tuple(one) for one in result.over_unjudged(own).each] == [(value, value) for value in values]
         assert values[0] == pytest.approx(0.5 if name == "judged@2" else 0.2 * 0.8 + 0.8**3)
+
+
+def test_the_hint_where_a_file_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_bytes(b"")
+    with pytest.raises(InputError) as caught:
+        evaluate(str(tmp_path / "qrels"), {"q": {"a": 1.0}}, ["rr"])
+    assert (caught.value.message, caught.value.hint) == ("the file is empty", "one line an item is expected")
+
+
+@pytest.mark.parametrize(("nulls", "bitmap", "read"), [(0, 1, True), (-1, None, True), (-1, 1, False), (1, 1, False)])
+def test_a_column_has_nulls_where_its_count_or_else_its_bitmap_says_so(
+    nulls: int, bitmap: int | None, read: bool
+) -> None:
+    """A count of -1 is not known: without a bitmap there are none, with one there may be."""
+    numbers = np.array([2.0, 1.0])
+    array = SimpleNamespace(null_count=nulls, offset=0, buffers=[bitmap, numbers.ctypes.data])
+    field = SimpleNamespace(format=b"g", dictionary=None)
+    if read:
+        assert arrow._column(field, array, 0, 2, "score").tolist() == [2.0, 1.0]  # type: ignore[arg-type, union-attr]
+    else:
+        with pytest.raises(InputError, match=r"^score: the column 'score' has nulls\n"):
+            arrow._column(field, array, 0, 2, "score")  # type: ignore[arg-type]

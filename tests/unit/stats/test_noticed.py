@@ -12,6 +12,7 @@ import pytest
 from ragassay.stats.cores import cores
 from ragassay.stats.corrected import Sampled, stratified
 from ragassay.stats.figures import auroc_bounds
+from ragassay.stats.onesided import _checked
 from ragassay.stats.paired import mcnemar, tango
 from ragassay.stats.region import in_region, region_numbers
 from ragassay.stats.shared_flips import FlipGroup, _Table, flipped_units, shared_flips
@@ -102,3 +103,12 @@ def test_a_full_word_of_units_takes_one_word_of_the_stream() -> None:
     words = np.random.PCG64(5).random_raw(4)
     expected = [[float(int(word) >> unit & 1) for unit in range(64)] for word in words[1:]]
     assert flipped_units(64, 1, 4, 5).T.tolist() == expected
+
+
+def test_a_value_may_lie_outside_by_rounding_of_its_range() -> None:
+    """A billionth of the range, however wide that is."""
+    assert _checked([1000.0000005, 1.0], (0.0, 1000.0), 0.05, None)[0].tolist() == [1000.0, 1.0]
+    with pytest.raises(ValueError, match=r"got 1000\.00001: give the measure's whole range$"):
+        _checked([1000.00001, 1.0], (0.0, 1000.0), 0.05, None)
+    with pytest.raises(ValueError, match=r"got 0\.0010000005: give"):
+        _checked([0.0010000005], (0.0, 0.001), 0.05, None)
