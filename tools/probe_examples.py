@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
+from ragassay.records.advice import Advice, ReadText
 from ragassay.records.base import Digest, DocumentId, Instant, Record
 from ragassay.records.case import Principal
 from ragassay.records.document import Acl
+from ragassay.records.judgement import Control
 from ragassay.records.probe import (
     Assessment,
     Call,
@@ -98,4 +102,16 @@ def probed(digest: Callable[[str], str]) -> dict[str, Record]:
         ),
         complete=True, requests=20, planted=3, left=0, wanted_bound=0.001, versions={"index": "hnsw/1"}, fuzzy=True,
     )  # fmt: skip
-    return _planted() | _asked() | {"probesuite": suite, "assessment": assessment}
+    advice = Advice(
+        assessment=of("assessment"), judge=of("judge"), model="m-1", texts=of("texts"),
+        at=Instant("2026-08-01T00:02:00Z"), attempted=10, look=1, nothing=6, error=2, not_asked=1,
+        controls=(Control(name="good-parts", expected=("supported",), label="unsupported"),),
+        disbelieved="it was wrong about 2 of 4 controls", stopped="cost_ceiling", calls=9,
+    )  # fmt: skip
+    text = ReadText(
+        text=of("text"), channel="answer", path="answer.text", document_id=TARGET, owner="north",
+        probes=("p-000001",), replies=3, said="look", quotes=("somewhat under five million",), reason="An amount.",
+    )  # fmt: skip
+    unread = msgspec.structs.replace(text, said="error", quotes=(), reason=None, cause="invented_quote")
+    read: dict[str, Record] = {"advice": advice, "readtext": text, "readtext-error": unread}
+    return _planted() | _asked() | {"probesuite": suite, "assessment": assessment} | read

@@ -148,6 +148,12 @@ def tie(kind: str, fields: dict[str, Any], draw: st.DrawFn) -> None:
     if kind == "Probe":
         last = Call(endpoint="ask", principal=fields["principal"], credential="valid")
         fields["calls"] = (*fields.get("calls", ()), last)
+    if kind == "Advice":
+        fields["attempted"] = sum(min(fields[name], 2**40) for name in ("look", "nothing", "error", "not_asked"))
+        fields |= {name: min(fields[name], 2**40) for name in ("look", "nothing", "error", "not_asked")}
+    if kind == "ReadText":
+        fields["quotes"] = ("words",) if fields["said"] == "look" else ()
+        fields["cause"] = "json" if fields["said"] == "error" else None
     if kind in {"Case", "CaseLine"}:
         tie_case(fields)
 

@@ -66,6 +66,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "plan": "Freeze the suite and say what it would plant and ask. Asks nothing.",
         "run": "Plant the suite, ask every probe, take away what was planted, judge what came back.",
         "report": "Show the newest assessment: rates with bounds, every leak with channel and path.",
+        "advise": "Have a model read what no rule called a leak, for a person to look at. Advisory only.",
         "planted": "List what the suite plants, and what may still stand in the system.",
         "remove": "Take away every planted document that may still stand in the system.",
     },
@@ -93,8 +94,8 @@ GROUPS: dict[str, dict[str, str]] = {
 """Commands with verbs of their own, one sentence each."""
 DEFAULT_VERBS = {"runs": "list", "judge": "run"}
 """The verb that is meant where none is said."""
-MODULES = {"judge": "judge_{verb}"}
-"""Commands of which each verb but the default one has a module of its own."""
+MODULES = {"judge": "judge_{verb}", "probe advise": "probe_{verb}"}
+"""Verbs that have a module of their own: of a command all but the default one, or one alone."""
 
 
 def build_app() -> App:
@@ -121,8 +122,8 @@ def build_app() -> App:
             continue
         group = App(name=name, help=sentence, help_format="plaintext")
         for verb, does in GROUPS[name].items():
-            own = name in MODULES and verb != DEFAULT_VERBS.get(name)
-            module = MODULES[name].format(verb=verb) if own else name
+            every = MODULES.get(name, name) if verb != DEFAULT_VERBS.get(name) else name
+            module = MODULES.get(f"{name} {verb}", every).format(verb=verb)
             group.command(f"ragassay.cli.{module}:{verb}{'_' if iskeyword(verb) else ''}", name=verb, help=does)
         app.command(group)
     app.register_install_completion_command()

@@ -17,6 +17,7 @@ from ragassay.records.text import many
 if TYPE_CHECKING:
     from ragassay.probe.settings import ProbeSettings
     from ragassay.records.document import Document
+    from ragassay.records.base import Digest
     from ragassay.records.probe import Assessment
     from ragassay.run.probing.keeping import Frozen
     from ragassay.run.probing.sending import Sender
@@ -117,8 +118,8 @@ def run(
         sender.close()
     known = planting(opened, ready.frozen.digest)
     left = 0 if known is None or known.stage == "removed" else len(known.document_ids)
-    assessment, _ = keep_assessment(opened, ready.frozen, ran, ready.documents, left=left)
-    _show(ready.workspace, assessment, as_json=json)
+    assessment, digest = keep_assessment(opened, ready.frozen, ran, ready.documents, left=left)
+    _show(ready.workspace, assessment, digest, as_json=json)
     talk.then("ragassay probe report", config, store)
     return int(_code(assessment))
 
@@ -143,11 +144,11 @@ def report(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: b
 
     workspace = open_workspace(config, store)
     settings = probe_of(workspace.settings, config)
-    assessment, _ = stored_assessment(workspace.store, settings.name)
+    assessment, digest = stored_assessment(workspace.store, settings.name)
     corpus = corpus_of(workspace)
     now = standing_of(settings.standing, corpus.corpus.digest, corpus.documents, workspace.folder)
     stale = changed_since(assessment.standing, now)
-    _show(workspace, assessment, stale, as_json=json)
+    _show(workspace, assessment, digest, stale, as_json=json)
     talk.then("ragassay probe run" if stale else "ragassay probe planted", config, store)
     return int(_code(assessment, stale))
 
@@ -233,24 +234,30 @@ def _sender(ready: _Ready) -> Sender:
     return Sender(ready.settings, redaction_of(ready.workspace.settings))
 
 
-def _show(workspace: Workspace, assessment: Assessment, stale: tuple[str, ...] = (), *, as_json: bool) -> None:
+def _show(
+    workspace: Workspace, assessment: Assessment, digest: Digest, stale: tuple[str, ...] = (), *, as_json: bool
+) -> None:
     import msgspec
 
-    from ragassay.records.probe import Finding
+    from ragassay.records.probe import Finding, ProbeSuite
+    from ragassay.report.advised import advised_of
     from ragassay.report.leaks import grouped
     from ragassay.report.probed import lines
 
     findings = list(workspace.store.get_lines(Finding, assessment.findings))
     if as_json:
         told = [msgspec.to_builtins(one) for one in findings]
-        groups = msgspec.to_builtins(grouped(findings))
-        talk.data_json({**msgspec.to_builtins(assessment), "findings": told, "groups": groups, "stale": list(stale)})
+        more = {"groups": msgspec.to_builtins(grouped(findings)), "stale": list(stale),
+                "advised": msgspec.to_builtins(said)}  # fmt: skip
+        talk.data_json({**msgspec.to_builtins(assessment), "findings": told, **more})
         return
-    for line in lines(assessment, findings, stale):
+    for line in lines(assessment, findings, stale, said):
         talk.data(talk.plain(line))
 
 
 def _code(assessment: Assessment, stale: tuple[str, ...] = ()) -> ExitCode:
+    suite = workspace.store.get_record(ProbeSuite, assessment.suite).name
+    said = advised_of(workspace.store, suite, digest)
     if assessment.leaks or assessment.attacks:
         return ExitCode.FAIL
     every = assessment.rate("all", "all")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
@@ -89,6 +89,8 @@ class ProbeSettings(Record, frozen=True, kw_only=True):
     """Sent with a foreign tenant, to see whether it is believed before the token."""
     tenant_field: SectionName = "tenant"
     """The same in the body, and in filters."""
+    judge: dict[str, Any] = {}
+    """[probe.judge]: a model for `ragassay probe advise`, with the keys of a judge of kind *llm*."""
 
     def people(self) -> tuple[Principal, ...]:
         """Who asks."""

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import msgspec
 
+from ragassay.records.advice import Advice, ReadText
 from ragassay.records.base import Digest, Instant, Record
 from ragassay.records.case import Benchmark, Case, CaseLine
 from ragassay.records.comparison import Comparison, Effect, Move, NewLoss
@@ -39,7 +40,7 @@ RECORDS: dict[str, type[Record]] = {
         Estimate, Experiment, FactFate, JudgeIdentity, Judgement, JudgementSet, JudgeWork, Measurements, Observation,
         Passage, Policy, Protocol, Run, Sample, SampledItem, Scoring, ScoreTable, Segmentation, SkippedLine, SourceFile,
         Subject, Supersession, SurvivalRow, Trace, TraceContent,
-        Assessment, Finding, PlantedDocument, Probe, ProbeReply, ProbeSuite,
+        Advice, Assessment, Finding, PlantedDocument, Probe, ProbeReply, ProbeSuite, ReadText,
     )
 }  # fmt: skip
 """Name as `ragassay schema NAME` takes it -> record."""

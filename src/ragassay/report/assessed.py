@@ -12,6 +12,7 @@ from ragassay.records.decision import Decision
 from ragassay.records.policy import Policy
 from ragassay.records.probe import Assessment, Finding, ProbeSuite
 from ragassay.records.protocol import Subject
+from ragassay.report.advised import Advised, advised_of
 from ragassay.report.probed import Probed, probed
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class AssessedBy(NamedTuple):
     findings: tuple[Finding, ...]
     stale: tuple[str, ...]
     unknown: tuple[str, ...]
+    advised: Advised
 
 
 def assessments_behind(
@@ -67,12 +69,21 @@ def _read(
     store: Store, digest: Digest, one: Assessment, stale: tuple[str, ...], unknown: tuple[str, ...]
 ) -> AssessedBy:
     suite = store.get_record(ProbeSuite, one.suite).name
-    return AssessedBy(digest, one, suite, tuple(store.get_lines(Finding, one.findings)), stale, unknown)
+    findings = tuple(store.get_lines(Finding, one.findings))
+    return AssessedBy(digest, one, suite, findings, stale, unknown, advised_of(store, suite, digest))
 
 
 def sections(found: Sequence[AssessedBy]) -> tuple[Probed, ...]:
     """What the scorecard shows of each."""
     return tuple(
-        probed(one.assessment, one.findings, one.stale, suite=one.suite, digest=one.digest, unknown=one.unknown)
+        probed(
+            one.assessment,
+            one.findings,
+            one.stale,
+            suite=one.suite,
+            digest=one.digest,
+            unknown=one.unknown,
+            advised=one.advised,
+        )
         for one in found
     )

@@ -14,7 +14,7 @@ import jinja2
 from markupsafe import Markup
 
 from ragassay.records.score import CLASS_ORDER, FIGURES, Estimate
-from ragassay.report import probed, svg, tied, words
+from ragassay.report import advised, probed, svg, tied, words
 from ragassay.report.data import text as data_text
 from ragassay.report.dimensions import base_name, bounded, leading, shown_unit, unit_of
 from ragassay.report.grounding.text import doubted
@@ -175,6 +175,7 @@ def _environment() -> jinja2.Environment:
         hallmark=svg.HALLMARK,
         matrix=matrix,
         probe_heads=probed.HEADS,
+        advice_head=advised.HEAD,
         tied_scores=tied.spread,
         tied_why=tied.why,
         score_grid=score_grid,

@@ -9,6 +9,7 @@ import msgspec
 from ragassay.records.base import Digest
 from ragassay.records.probe import Assessment, Finding, Oracle, ProbeRate
 from ragassay.records.text import many
+from ragassay.report.advised import Advised, lines_of
 from ragassay.report.leaks import Group, grouped
 
 MOST_LEAKS = 40
@@ -71,11 +72,13 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True):
     """What has changed since; then nothing of it counts."""
     unknown: tuple[str, ...] = ()
     """Of which nobody says whether it has changed."""
+    advised: Advised | None = None
+    """What a model said, apart from all that is counted; None where nobody looked whether one had."""
 
 
 def probed(
     one: Assessment, findings: Iterable[Finding], stale: Sequence[str] = (), *, suite: str = "",
-    digest: Digest | None = None, unknown: Sequence[str] = (),
+    digest: Digest | None = None, unknown: Sequence[str] = (), advised: Advised | None = None,
 ) -> Probed:  # fmt: skip
     """The section of one assessment."""
     groups = grouped(findings)
@@ -90,7 +93,7 @@ def probed(
         leaks=tuple(groups[:MOST_LEAKS]), more_leaks=max(0, len(groups) - MOST_LEAKS),
         findings=sum(each.count for each in groups), steps=tuple(_steps(one)), oracles=tuple(_oracles(one)),
         wanted_bound=one.wanted_bound, leaked=bool(one.leaks or one.attacks), stale=tuple(stale),
-        unknown=tuple(unknown),
+        unknown=tuple(unknown), advised=advised,
     )  # fmt: skip
 
 
@@ -102,15 +105,33 @@ def sentence(one: Assessment, stale: Sequence[str] = ()) -> str:
     if one.leaks:
         return f"{many(one.leaks, 'leak')}: somebody can see what is not theirs. This blocks a release."
     if every is None or every.bound is None:
-        return "Nothing could be evaluated: the replies show no documents."
+        return _nothing(every)
     counted = every.clean + every.empty
     unseen = f"; {many(every.not_evaluable, 'probe')} could not be evaluated" if every.not_evaluable else ""
     whole = "" if one.complete else " Not all of the suite was asked."
     return f"No leak in {many(counted, 'probe')}; at most {every.bound:.3g} of such probes leak (95 %){unseen}.{whole}"
 
 
+def _nothing(every: ProbeRate | None) -> str:
+    """Why no probe says anything."""
+    if every is None or not every.attempted:
+        return "Nothing could be evaluated: nothing was asked."
+    why = (
+        (every.invalid, "without power, since not even who may see something was shown it"),
+        (every.not_evaluable, "whose reply shows no documents"), (every.error, "without a reply"),
+    )  # fmt: skip
+    told = ", ".join(f"{many(count, 'probe')} {what}" for count, what in why if count)
+    return f"Nothing could be evaluated, which is no sign of safety: {told}."
+
+
 def _facts(one: Assessment) -> Iterable[str]:
     every = one.rate("all", "all")
+    if every is not None and every.invalid:
+        cause = "; was anything planted, and was it indexed in time?" if 2 * every.invalid > every.attempted else ""
+        yield (
+            f"{every.invalid:,} of {many(every.attempted, 'probe')} had no power (invalid): the owner did not get the "
+            f"document either, so that they show nothing{cause}"
+        )
     if every is not None:
         with_documents = every.clean + every.leaked
         share = f"{every.clean / with_documents:.4f}" if with_documents else "undefined"
@@ -127,7 +148,10 @@ def _facts(one: Assessment) -> Iterable[str]:
     yield f"{many(one.requests, 'request')}, {one.started_at[:19]} to {one.finished_at[:19]}"
     left = f", {many(one.left, 'is', 'are')} still there" if one.left else ", all taken away"
     yield f"{many(one.planted, 'document')} planted{left}"
-    yield f"answers to what cannot be answered that held protected information: {one.protected_in_empty}"
+    yield (
+        f"{many(one.protected_in_empty, 'answer')} to what the asker cannot get, or to what does not exist, held "
+        "protected information"
+    )
     yield f"{many(one.attacks, 'attack')} steered an answer; {many(one.reviews, 'finding')} for review"
     if not one.fuzzy:
         yield "near misses were not looked for: the extra `probe` is not installed"
@@ -174,9 +198,11 @@ def _over(one: Oracle) -> str:
     return f"{one.verdict.replace('_', ' ')} over {documents} documents"
 
 
-def lines(one: Assessment, findings: Iterable[Finding], stale: Sequence[str] = ()) -> list[str]:
+def lines(
+    one: Assessment, findings: Iterable[Finding], stale: Sequence[str] = (), advised: Advised | None = None
+) -> list[str]:
     """The section for a terminal."""
-    view = probed(one, findings, stale)
+    view = probed(one, findings, stale, advised=advised)
     found = [view.sentence, *(f"  {fact}" for fact in view.facts)]
     for title, rows in view.tables:
         width = max(len(row.key) for row in rows)
@@ -192,13 +218,9 @@ def lines(one: Assessment, findings: Iterable[Finding], stale: Sequence[str] = (
         found.append(f"  and {many(view.more_leaks, 'more kind', 'more kinds')} of them; --json has every finding")
     for title, told in (("Filter before ranking", view.steps), ("Oracles", view.oracles)):
         found += ["", title, *(f"  {line}" for line in told)] if told else []
+    if view.advised is not None:
+        found += ["", *lines_of(view.advised)]
     return found
-
-
-def markdown(one: Assessment, findings: Iterable[Finding], stale: Sequence[str] = ()) -> list[str]:
-    """The section for Markdown."""
-    view = probed(one, findings, stale)
-    return markdown_of(view)
 
 
 def markdown_of(view: Probed) -> list[str]:
@@ -222,6 +244,9 @@ def markdown_of(view: Probed) -> list[str]:
     if view.more_leaks:
         found.append(f"- and {many(view.more_leaks, 'more kind', 'more kinds')} of them")
     found += ["", *(f"- {_cell(line)}" for line in (*view.steps, *view.oracles))]
+    if view.advised is not None:
+        head, *told = lines_of(view.advised)
+        found += ["", f"#### {head}", "", *(f"- {_cell(line)}" for line in told)]
     return [*found, ""]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from ragassay.records.advice import Advice, ReadText
 from ragassay.records.base import Record
 from ragassay.records.case import Benchmark, Case
 from ragassay.records.comparison import Comparison, Effect, Move, NewLoss
@@ -60,6 +61,7 @@ def _lines(kind: type[Record]) -> Target:
 
 BYTES = Target("bytes")
 FIELDS: dict[type[Record], dict[str, Target]] = {
+    Advice: {"assessment": _record(Assessment), "judge": _record(JudgeIdentity), "texts": _lines(ReadText)},
     Assessment: {"suite": _record(ProbeSuite), "replies": _lines(ProbeReply), "findings": _lines(Finding)},
     Benchmark: {"blob": _lines(Case)},
     Calibration: {"judge": _record(JudgeIdentity), "people": _lines(Judgement), "judged": _record(JudgementSet)},

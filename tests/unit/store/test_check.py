@@ -312,7 +312,7 @@ CONTENT = {
     ("TraceContent", "redaction"), ("CorpusEntry", "text_digest"), ("CorpusEntry", "auth_digest"),
     ("CorpusEntry", "meta_digest"), ("Observation", "evidence_ref"), ("Judgement", "judge"),
     ("JudgeIdentity", "prompt"), ("JudgeIdentity", "schema"), ("JudgementSet", "run"), ("JudgementSet", "content"),
-    ("AnswerClaims", "answer"), ("SourceFile", "digest"), ("Sample", "run"),
+    ("AnswerClaims", "answer"), ("SourceFile", "digest"), ("Sample", "run"), ("ReadText", "text"),
 }  # fmt: skip
 
 
