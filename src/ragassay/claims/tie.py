@@ -33,8 +33,8 @@ def claims_of(
     pieces = split(text, language)
     claims = [one for one in pieces if one.kind == "claim"]
     cut = [Claim(claim_id=f"c{number}", start=one.start, end=one.end) for number, one in enumerate(claims, 1)]
-    left_out = Counter(one.kind for one in pieces if one.kind != "claim")
-    return tied(query_id, repeat, text, citations, sources, cut, left_out)
+    left_out = Counter[str](one.kind for one in pieces if one.kind != "claim")
+    return tied(query_id, repeat, text, citations, sources, cut, dict(left_out))
 
 
 def tied(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ragassay.errors import UsageError
+from ragassay.measures import declaration, token_f1
 from ragassay.run.judges.contract import Item, Shown
 from ragassay.run.judges.semantic import Entailed, SemanticEvaluator, semantic
 from ragassay.run.judges.semantic.formulas import bertscore
@@ -80,6 +81,33 @@ def test_bertscore_of_minilm_is_the_reference_formula_and_no_batch_or_thread_mov
     assert found is not None
     assert tuple(found) == pytest.approx(reference(one, two), abs=1e-6)
     assert len({tuple(verdict.score for verdict in SemanticEvaluator(each).judge(items)) for each in made}) == 1
+
+
+TRUE = "The ferry leaves at 07:40 on weekdays."
+BESIDE = {"*09:40* for *07:40* has": "The ferry leaves at 09:40 on weekdays.",
+          "*does not leave*": "The ferry does not leave at 07:40 on weekdays.",
+          "a paraphrase": "On working days the boat departs at twenty to eight."}  # fmt: skip
+"""As the glossary tells what a likeness cannot see."""
+
+
+def check_told(measure: str, likeness: dict[str, float]) -> None:
+    told = {name: f"{value:.2f}" for name, value in likeness.items()}
+    for name, value in told.items():
+        assert f"{name} {value}" in declaration(measure).unsafe_alone_for
+    worst = likeness["a paraphrase"]
+    assert all(value > worst for name, value in likeness.items() if name != "a paraphrase")
+
+
+@needs_minilm
+def test_the_glossary_has_what_nearness_says_of_a_negation_and_of_another_number() -> None:
+    judge = SemanticEvaluator(embedder("minilm"))
+    for measure in ("semantic_similarity", "bertscore"):
+        items = [item("similarity", measure, (TRUE,))._replace(statement=one, answer=one) for one in BESIDE.values()]
+        check_told(measure, dict(zip(BESIDE, (one.score or 0.0 for one in judge.judge(items)), strict=True)))
+
+
+def test_the_glossary_has_what_shared_tokens_say_of_them() -> None:
+    check_told("token_f1", {name: token_f1(one, [TRUE]).value or 0.0 for name, one in BESIDE.items()})
 
 
 @pytest.mark.parametrize("about", ["claim", "citation", "fact"])
