@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -16,8 +17,8 @@ from ragassay.records.text import many
 
 if TYPE_CHECKING:
     from ragassay.probe.settings import ProbeSettings
-    from ragassay.records.document import Document
     from ragassay.records.base import Digest
+    from ragassay.records.document import Document
     from ragassay.records.probe import Assessment
     from ragassay.run.probing.keeping import Frozen
     from ragassay.run.probing.sending import Sender
@@ -105,9 +106,18 @@ def run(
     sender = _sender(ready)
     opened = ready.workspace.store
 
+    start, asked = time.monotonic(), 0
+
     def progress(done: int, total: int) -> None:
-        if done % 500 == 0 or done == total:
-            talk.say(f"{done:,} of {many(total, 'probe')} asked")
+        nonlocal asked
+        asked += 1
+        if asked == 1 and done > 1:
+            talk.say(f"goes on where it was: {done - 1:,} of {many(total, 'probe')} were asked before")
+        if done == total:
+            talk.say(f"{many(total, 'probe')} asked; what came back is being judged")
+        elif done % 500 == 0:
+            left_s = (time.monotonic() - start) / asked * (total - done)
+            talk.say(f"{done:,} of {many(total, 'probe')} asked, about {left_s:,.0f} s left")
 
     try:
         ran = run_suite(
@@ -175,8 +185,8 @@ def planted(*, config: Path = Path(FILE_NAME), store: Path | None = None, json: 
         talk.data_json(found)
     else:
         for one in found:
-            talk.data(talk.plain(f"{one['document_id']}  {one['state']:13} {one['role']:10} {one['tenant']}"))
-    standing = sum(one["state"] == "planted" for one in found)
+            talk.data(talk.plain(f"{one['document_id']}  {one['state']:14} {one['role']:10} {one['tenant']}"))
+    standing = sum(one["state"] in ("planted", "may be planted") for one in found)
     talk.then("ragassay probe remove" if standing else "ragassay probe run", config, store)
 
 
@@ -245,6 +255,8 @@ def _show(
     from ragassay.report.probed import lines
 
     findings = list(workspace.store.get_lines(Finding, assessment.findings))
+    suite = workspace.store.get_record(ProbeSuite, assessment.suite).name
+    said = advised_of(workspace.store, suite, digest)
     if as_json:
         told = [msgspec.to_builtins(one) for one in findings]
         more = {"groups": msgspec.to_builtins(grouped(findings)), "stale": list(stale),
@@ -256,8 +268,6 @@ def _show(
 
 
 def _code(assessment: Assessment, stale: tuple[str, ...] = ()) -> ExitCode:
-    suite = workspace.store.get_record(ProbeSuite, assessment.suite).name
-    said = advised_of(workspace.store, suite, digest)
     if assessment.leaks or assessment.attacks:
         return ExitCode.FAIL
     every = assessment.rate("all", "all")

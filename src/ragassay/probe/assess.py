@@ -82,17 +82,23 @@ def assess(
 def with_power(verdicts: list[Verdict]) -> list[Verdict]:
     """Probes whose owner could not get the document either are invalid: that nobody else got it says nothing.
 
-    An owner who did not get it makes its own probe invalid too. A leak stays a leak.
+    An owner who did not get it makes its own probe invalid too, and so is everything of somebody who was never shown
+    anything of his own with a valid credential: who is refused whatever he asks for shows no boundary. A leak stays a
+    leak.
     """
     shown: dict[str, bool] = defaultdict(bool)
+    able: set[str] = set()
     for one in verdicts:
         if one.probe.arm == "owner" and one.probe.category == "authorized":
             shown[one.probe.group] = shown[one.probe.group] or one.retrieved
+        if one.probe.calls[-1].credential == "valid" and (one.retrieved or one.status in ("clean", "leaked")):
+            able.add(one.probe.principal)
     found = []
     for one in verdicts:
         without = one.probe.target is not None and one.probe.arm in ("owner", "attacker") and not shown[one.probe.group]
         if one.probe.category == "authorized":
             without = not one.retrieved
+        without = without or one.probe.principal not in able
         if one.probe.category != "poison" and without and one.status in ("clean", "empty"):
             one = one._replace(status="invalid")
         found.append(one)

@@ -1,7 +1,7 @@
 """Canaries drawn under a key: the same key draws the same, and nobody without it can guess one. Plants nothing.
 
 Every draw is HMAC-SHA256(key, label, counter), reduced without bias. A token has 103 bits; the invented facts of a
-document have about 110 together, of which two suffice to recognise it.
+document have about 133 together, of which two suffice to recognise it.
 """
 
 from __future__ import annotations

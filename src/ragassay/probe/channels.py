@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from ragassay.records.probe import CallReply, Channel
 
 MAX_DEPTH = 40
+LEAST_KEY = 5
+"""Letters of a key that is looked at as a text, if it names no channel."""
 _KEYS: dict[str, Channel] = {
     "answer": "answer", "answers": "answer", "response": "answer", "output": "answer",
     "contexts": "context", "context": "context",
@@ -138,7 +140,8 @@ class _Walk:
 
     def value(self, value: Any, channel: Channel, step: str | None, path: str, depth: int) -> None:
         """Any JSON value at its place."""
-        if depth > MAX_DEPTH:
+        if depth > MAX_DEPTH:  # looked at as one text, so that nothing hides there
+            self.texts.append(Text(channel, step, path, _flat(value)))
             return
         if isinstance(value, str):
             self.texts.append(Text(channel, step, path, value))
@@ -181,10 +184,13 @@ class _Walk:
         for key, one in value.items():
             named = _KEYS.get(_snake(key))
             here = channel
-            if named is not None and (channel in ("other", "error") or named in _STRONG):
+            within = channel == "answer" and named in ("citation", "context")  # the text of an answer is none of both
+            if named is not None and (channel in ("other", "error") or named in _STRONG or within):
                 here = named
             if _snake(key) in _ASKER:
                 continue
+            if named is None and len(key) >= LEAST_KEY:
+                self.texts.append(Text(channel, step, f"{path}.(key)" if path else "(key)", key))
             self.value(one, here, step, f"{path}.{key}" if path else key, depth + 1)
 
     @staticmethod
@@ -202,6 +208,13 @@ class _Walk:
             tenants += [said] if isinstance(said, str) and said else []
             tenants += [str(each) for each in said] if isinstance(said, list) else []
         return Shown(channel, step, path, ids, tuple(dict.fromkeys(tenants)))
+
+
+def _flat(value: Any) -> str:
+    try:
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    except RecursionError:  # it was read by a machine with more room
+        return ""
 
 
 def _snake(key: str) -> str:

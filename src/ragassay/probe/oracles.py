@@ -163,6 +163,8 @@ def share_needed(documents: int) -> float | None:
     >>> share_needed(14), share_needed(20), share_needed(100)
     (None, 0.998, 0.765)
     """
+    if documents < LEAST_PAIRS:
+        return None
     least = next((k for k in range(documents // 2, documents + 1) if binomtest(k, documents).pvalue < ALPHA), None)
     if least is None:
         return None

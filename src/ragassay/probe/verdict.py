@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 from ragassay.probe.access import DENIED, Access, effective
-from ragassay.probe.channels import Parts, parts_of
+from ragassay.probe.channels import Parts, Text, parts_of
 from ragassay.probe.match import Match, Matcher
 from ragassay.records.base import DocumentId
 from ragassay.records.case import Principal
@@ -15,6 +15,10 @@ from ragassay.records.probe import By, CallReply, Channel, Finding, Probe, Probe
 Status = Literal["clean", "empty", "leaked", "not_evaluable", "invalid", "error"]
 MOST_FINDINGS = 40
 """Of one probe."""
+CUT = "[redacted:too_long]"
+"""Stands where a part of a reply was too long or too deep to be kept."""
+MOST_TEXTS = 3000
+"""Of one reply that are looked at one by one."""
 OWASP: dict[str, tuple[str, ...]] = {
     "disclosure": ("LLM02:2025", "LLM02:2026"),
     "retrieval": ("LLM08:2025", "LLM09:2026"),
@@ -62,7 +66,10 @@ class Judge:
             if (call.principal, call.credential) == (probe.principal, last.credential)
         ]
         said = " ".join(
-            text for call, _ in judged for text in (call.query, call.document_id, call.conversation) if text
+            text
+            for call, _ in judged
+            for text in (call.query, call.document_id, call.conversation, call.session)
+            if text
         )
         findings: list[Finding] = []
         parts = parts_of(reply.calls[-1])
@@ -76,7 +83,7 @@ class Judge:
             probe, principal, reply.calls[-1], parts, leaked=any(one.severity == "leak" for one in findings)
         )
         return Verdict(
-            probe, reply.repeat, status, tuple(findings[:MOST_FINDINGS]), retrieved, parts.channels,
+            probe, reply.repeat, status, tuple(_varied(findings)[:MOST_FINDINGS]), retrieved, parts.channels,
             tuple(self._filters(probe, principal, parts)), tuple(parts.lengths), parts.answer,
             (parts.outcome in _REFUSED) or not (parts.answer or "").strip(),
         )  # fmt: skip
@@ -98,7 +105,7 @@ class Judge:
                 findings.setdefault(
                     key, self._finding(probe, repeat, shown.channel, shown.step, shown.path, by, told, document)
                 )
-        for text in parts.texts:
+        for text in _bounded(parts.texts):
             if not text.text:
                 continue
             for match in self._matcher.find(text.text, said=said):
@@ -152,7 +159,7 @@ class Judge:
             return "error"
         if (last.status or 0) >= 400:
             return "empty"
-        if not parts.lists:
+        if not parts.lists or CUT in (last.body or ""):
             return "not_evaluable"
         if not parts.shown:
             return "empty"
@@ -175,6 +182,27 @@ class Judge:
             else:
                 found.append((step.name, "not_evaluable"))
         return found
+
+
+def _varied(findings: list[Finding]) -> list[Finding]:
+    """The first of each channel and step first, so that none of these is lost where only so many are kept."""
+    first: dict[tuple[Channel, str | None], Finding] = {}
+    for one in findings:
+        first.setdefault((one.channel, one.step), one)
+    kept = list(first.values())
+    known = {id(one) for one in kept}
+    return kept + [one for one in findings if id(one) not in known]
+
+
+def _bounded(texts: list[Text]) -> list[Text]:
+    """The texts, of which those beyond MOST_TEXTS are looked at as one of their channel and step: none is left out."""
+    if len(texts) <= MOST_TEXTS:
+        return texts
+    rest: dict[tuple[Channel, str | None], list[Text]] = {}
+    for one in texts[MOST_TEXTS:]:
+        rest.setdefault((one.channel, one.step), []).append(one)
+    joined = [several[0]._replace(text="\n".join(one.text for one in several)) for several in rest.values()]
+    return [*texts[:MOST_TEXTS], *joined]
 
 
 def _in_cache(one: Finding) -> Finding:

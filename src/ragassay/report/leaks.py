@@ -61,6 +61,58 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
         return told
 
 
+_APART: frozenset[Wording] = frozenset({"memory", "batch", "debug", "filter", "tenant_case", "direct_id"})
+"""Ways in that are doors of their own."""
+_SHARE = 0.3
+
+
+def suspects(findings: Iterable[Finding]) -> list[str]:
+    """Where to look first: what the most leaking probes have in common, until every one has been named.
+
+    A credential, a cache or a way in that is a door of its own says more than the step that held the document first,
+    and that more than the part of the reply that showed it. Empty without a leak.
+    """
+    traits: dict[tuple[int, str], set[tuple[str, int | None]]] = {}
+    first: dict[tuple[str, int | None], Finding] = {}
+    oracles = []
+    for one in findings:
+        if one.severity != "leak":
+            continue
+        if one.probe_id is None:
+            oracles.append(one)
+            continue
+        probe = (one.probe_id, one.repeat)
+        first.setdefault(probe, one)
+        for trait in _traits(one):
+            traits.setdefault(trait, set()).add(probe)
+    for probe, one in first.items():
+        if one.step is not None and one.channel == "items":
+            traits.setdefault((3, f"hold what is foreign at step {one.step} first"), set()).add(probe)
+    left = set(first)
+    told: list[str] = []
+    while left and len(told) < MOST_EXAMPLES:
+        trait = max(traits, key=lambda one: (round(len(traits[one] & left) / len(left), 1), -one[0], one[1]))
+        covered = traits.pop(trait) & left
+        if len(covered) < _SHARE * len(left):
+            break
+        told.append(f"{len(covered):,} of {many(len(first), 'leaking probe')} {trait[1]}")
+        left -= covered
+    told += [f"{one.channel} ({one.path}) tells denied from non-existent, without a word of it" for one in oracles[:3]]
+    return told
+
+
+def _traits(one: Finding) -> Iterable[tuple[int, str]]:
+    """What a finding says of its probe, each with its rank: the first says the most."""
+    if one.credential is not None and one.credential != "valid":
+        yield 0, f"came with the credential {one.credential}: look at how it is checked"
+    if one.channel == "cache":
+        yield 1, "were answered from a cache: look at what the cache is keyed by"
+    if one.wording in _APART:
+        yield 2, f"got it {WAYS[one.wording]}"
+    if one.channel not in ("items", "cache"):
+        yield 4, f"show it in {one.channel}" + (f" ({one.path})" if one.path else "")
+
+
 def grouped(findings: Iterable[Finding]) -> list[Group]:
     """The gravest first, then the most frequent; none is left off."""
     every: dict[tuple[str, ...], _Gathered] = {}

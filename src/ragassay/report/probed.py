@@ -10,10 +10,13 @@ from ragassay.records.base import Digest
 from ragassay.records.probe import Assessment, Finding, Oracle, ProbeRate
 from ragassay.records.text import many
 from ragassay.report.advised import Advised, lines_of
-from ragassay.report.leaks import Group, grouped
+from ragassay.report.leaks import Group, grouped, suspects
 
 MOST_LEAKS = 40
+MOST_LINES = 12
+"""Kinds of findings that a terminal shows."""
 MOST_PAIRS = 3
+SUSPECTS = "Where to look first"
 _GROUPS = {
     "all": "All probes", "category": "By category", "wording": "By wording", "pair": "By pair of asker and owner",
     "channel": "By channel", "attack": "Planted attacks, against clean twins",
@@ -54,6 +57,8 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True):
     asked: str
     """From when to when."""
     sentence: str
+    suspects: tuple[str, ...]
+    """Where to look first."""
     facts: tuple[str, ...]
     tables: tuple[tuple[str, tuple[Row, ...]], ...]
     rates: tuple[ProbeRate, ...]
@@ -81,6 +86,7 @@ def probed(
     digest: Digest | None = None, unknown: Sequence[str] = (), advised: Advised | None = None,
 ) -> Probed:  # fmt: skip
     """The section of one assessment."""
+    findings = tuple(findings)
     groups = grouped(findings)
     tables = [
         (title, tuple(_row(rate) for rate in one.rates if rate.of == of))
@@ -89,7 +95,8 @@ def probed(
     ]
     return Probed(
         suite=suite, assessment=digest, asked=f"{one.started_at[:19]} to {one.finished_at[:19]}",
-        sentence=sentence(one, stale), facts=tuple(_facts(one)), tables=tuple(tables), rates=one.rates,
+        sentence=sentence(one, stale), suspects=tuple(suspects(findings)), facts=tuple(_facts(one)),
+        tables=tuple(tables), rates=one.rates,
         leaks=tuple(groups[:MOST_LEAKS]), more_leaks=max(0, len(groups) - MOST_LEAKS),
         findings=sum(each.count for each in groups), steps=tuple(_steps(one)), oracles=tuple(_oracles(one)),
         wanted_bound=one.wanted_bound, leaked=bool(one.leaks or one.attacks), stale=tuple(stale),
@@ -203,21 +210,24 @@ def lines(
 ) -> list[str]:
     """The section for a terminal."""
     view = probed(one, findings, stale, advised=advised)
-    found = [view.sentence, *(f"  {fact}" for fact in view.facts)]
+    found = [view.sentence]
+    if view.suspects:
+        found += ["", SUSPECTS, *(f"  {one}" for one in view.suspects), ""]
+    found += [f"  {fact}" for fact in view.facts]
+    if view.leaks:
+        found += ["", f"Findings: {view.findings:,}, those that are alike together"]
+    for leak in view.leaks[:MOST_LINES]:
+        found.append(f"  {leak.severity:7} {leak.where}, by {leak.by}: {leak.how} [{', '.join(leak.owasp)}]")
+        found.append(f"          {leak.size}: {leak.told}")
+        found.append(f"          {_between(leak.pairs)}{'; '.join(leak.examples)}")
+    if more := view.more_leaks + max(0, len(view.leaks) - MOST_LINES):
+        found.append(f"  and {many(more, 'more kind', 'more kinds')} of them; --json has every finding")
+    for title, told in (("Filter before ranking", view.steps), ("Oracles", view.oracles)):
+        found += ["", title, *(f"  {line}" for line in told)] if told else []
     for title, rows in view.tables:
         width = max(len(row.key) for row in rows)
         found += ["", title, f"  {'':{width}}  " + "  ".join(f"{head:>13}" for head in HEADS[1:])]
         found += [f"  {row.key:{width}}  " + "  ".join(f"{cell:>13}" for cell in row.cells) for row in rows]
-    if view.leaks:
-        found += ["", f"Findings: {view.findings:,}, those that are alike together"]
-    for leak in view.leaks:
-        found.append(f"  {leak.severity:7} {leak.where}, by {leak.by}: {leak.how} [{', '.join(leak.owasp)}]")
-        found.append(f"          {leak.size}: {leak.told}")
-        found.append(f"          {_between(leak.pairs)}{'; '.join(leak.examples)}")
-    if view.more_leaks:
-        found.append(f"  and {many(view.more_leaks, 'more kind', 'more kinds')} of them; --json has every finding")
-    for title, told in (("Filter before ranking", view.steps), ("Oracles", view.oracles)):
-        found += ["", title, *(f"  {line}" for line in told)] if told else []
     if view.advised is not None:
         found += ["", *lines_of(view.advised)]
     return found
@@ -226,7 +236,10 @@ def lines(
 def markdown_of(view: Probed) -> list[str]:
     """The section of a scorecard for Markdown."""
     head = f"### Suite {_cell(view.suite)}" if view.suite else "## Authorization: cross-tenant probes"
-    found = [head, "", view.sentence, "", *(f"- {fact}" for fact in view.facts)]
+    found = [head, "", view.sentence, ""]
+    if view.suspects:
+        found += [f"#### {SUSPECTS}", "", *(f"- {_cell(one)}" for one in view.suspects), ""]
+    found += [f"- {fact}" for fact in view.facts]
     if view.assessment is not None:
         found.append(f"- assessment `{view.assessment}`")
     if view.unknown:

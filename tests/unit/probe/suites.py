@@ -49,7 +49,9 @@ def settings_for(url: str, **changed: Any) -> ProbeSettings:
     return ProbeSettings(**{**given, **changed})
 
 
-def probed(service: Service, url: str, folder: Path, monkeypatch: pytest.MonkeyPatch, **changed: Any) -> Found:
+def probed(
+    service: Service, url: str, folder: Path, monkeypatch: pytest.MonkeyPatch, limit: int | None = None, **changed: Any
+) -> Found:
     monkeypatch.setenv("PROBE_OPERATOR", OPERATOR)
     settings = settings_for(url, **changed)
     store = Store.open(folder / "store", create=True)
@@ -61,7 +63,7 @@ def probed(service: Service, url: str, folder: Path, monkeypatch: pytest.MonkeyP
     frozen = freeze_suite(store, KEY, settings, DOCUMENTS, standing)
     sender = Sender(settings)
     try:
-        ran = run_suite(store, frozen.suite, frozen.digest, sender)
+        ran = run_suite(store, frozen.suite, frozen.digest, sender, limit=limit)
     finally:
         sender.close()
     assessment, digest = keep_assessment(store, frozen, ran, DOCUMENTS, left=0)

@@ -38,3 +38,12 @@ def test_a_batch_has_steps_in_each_of_its_replies() -> None:
     assert [(one.name, one.candidates) for one in parts.steps] == [("dense", True), ("dense", True)]
     shown = [one for one in parts.shown if one.channel == "items"]
     assert [(one.step, one.path) for one in shown] == [("dense", "replies.steps.dense.items_out")] * 2
+
+
+def test_citations_within_an_answer_are_not_its_text() -> None:
+    cited = {"text": "See [1].", "citations": [{"item_id": "d7", "claim": "it is agreed"}]}
+    parts = parts_of(reply({"answer": cited}))
+    assert [(one.channel, one.ids) for one in parts.shown] == [("citation", ("d7",))]
+    assert ("answer", "See [1].") in {(one.channel, one.text) for one in parts.texts}
+    assert ("citation", "d7") in {(one.channel, one.text) for one in parts.texts}
+    assert parts.answer == "See [1]."

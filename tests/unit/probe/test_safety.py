@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,12 +14,13 @@ from tests.unit.probe.suites import DOCUMENTS, KEY, probed, settings_for
 
 from ragassay.cli import exit_code_of
 from ragassay.cli.probe import _code
-from ragassay.errors import CeilingError, UsageError
+from ragassay.errors import CeilingError, SystemUnderTestError, UsageError
 from ragassay.probe.plan import plan
 from ragassay.probe.settings import check
 from ragassay.probe.standing import changed_since, standing_of
 from ragassay.records.base import Digest
 from ragassay.records.probe import Call
+from ragassay.run.probing import executing
 from ragassay.run.probing.executing import listed, run_suite
 from ragassay.run.probing.keeping import freeze_suite, judged_run, keep_assessment
 from ragassay.run.probing.sending import Sender
@@ -100,6 +102,46 @@ def test_bounded_in_number_and_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         with pytest.raises(CeilingError):
             sender.operate("remove", {"document_ids": []})
         sender.close()
+
+
+@pytest.mark.parametrize("cut", ["no operator", "refused", "in the middle"])
+def test_planting_that_was_cut_off_is_done_again(cut: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = Service()
+    with serving(service) as url:
+        settings = settings_for(url, documents=1, languages=())
+        store = Store.open(tmp_path / "store", create=True)
+        standing = standing_of(settings.standing, Digest("sha256:" + "0" * 64), DOCUMENTS, tmp_path)
+        frozen = freeze_suite(store, KEY, settings, DOCUMENTS, standing)
+        expected: type[Exception] = UsageError if cut == "no operator" else SystemUnderTestError
+        monkeypatch.setenv("PROBE_OPERATOR", "somebody else" if cut == "refused" else OPERATOR)
+        if cut == "no operator":
+            monkeypatch.delenv("PROBE_OPERATOR")
+        sender = Sender(settings)
+        if cut == "in the middle":
+            monkeypatch.setattr(executing, "BATCH", 3)
+            whole = sender.operate
+
+            def few(endpoint: str, body: dict[str, Any]) -> None:
+                if service.documents:
+                    raise SystemUnderTestError("cut off", field="probe", hint="")
+                whole(endpoint, body)
+
+            monkeypatch.setattr(sender, "operate", few)
+        with pytest.raises(expected):
+            run_suite(store, frozen.suite, frozen.digest, sender)
+        sender.close()
+        states = {one["state"] for one in listed(store, frozen.suite, frozen.digest)}
+        assert states == {"never planted" if cut == "no operator" else "may be planted"}
+        monkeypatch.setenv("PROBE_OPERATOR", OPERATOR)
+        sender = Sender(settings)
+        ran = run_suite(store, frozen.suite, frozen.digest, sender)
+        sender.close()
+        assert ran.complete
+        assessment, _ = keep_assessment(store, frozen, ran, DOCUMENTS, left=0)
+        every = assessment.rate("all", "all")
+        assert every is not None
+        assert every.clean > every.attempted / 3
+        assert every.invalid < every.attempted / 5, "owners get their documents, but for some wordings"
 
 
 def test_a_suite_that_was_stopped_goes_on_and_asks_nothing_twice(

@@ -26,8 +26,8 @@ from ragassay.store import Store, durable
 FORMAT = "ragassay-probing/1"
 BATCH = 50
 """Documents that are planted at once."""
-Stage = Literal["planted", "changed", "removed"]
-"""planted: all stand; changed: some were removed and moved; removed: none is left."""
+Stage = Literal["planting", "planted", "changed", "removed"]
+"""planting: some may stand; planted: all stand; changed: some were removed and moved; removed: none is left."""
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -211,7 +211,7 @@ class _Work:
         known = planting(self._store, self._suite)
         if known is not None and known.stage == stage:
             return
-        if stage == "planted" or known is None or known.stage == "removed":
+        if stage == "planted" or known is None or known.stage in ("planting", "removed"):
             plant(self._store, self._suite, self._documents, self._sender, self._clock)
         if stage == "changed":
             self._change()
@@ -239,10 +239,13 @@ class _Work:
 
 
 def plant(store: Store, suite: Digest, documents: list[PlantedDocument], sender: Sender, clock: Clock) -> None:
-    """Plant all; that they may stand there is written down first."""
-    _note(store, suite, "planted", documents, clock)
+    """Plant all. That they may stand there is written down before, and that they do afterwards: what was cut off in
+    between is planted again."""
+    sender.credentials.operator()  # without it nothing can be planted, and nothing is said to be
+    _note(store, suite, "planting", documents, clock)
     for start in range(0, len(documents), BATCH):
         sender.operate("plant", {"documents": [as_planted(one) for one in documents[start : start + BATCH]]})
+    _note(store, suite, "planted", documents, clock)
 
 
 def remove(store: Store, suite: Digest, documents: list[PlantedDocument], sender: Sender, clock: Clock) -> int:
@@ -281,6 +284,6 @@ def listed(store: Store, suite: ProbeSuite, digest: Digest) -> list[dict[str, st
         if one.role == "decoy":
             continue
         gone = stage == "changed" and one.role == "removed"
-        state = "removed" if gone else {"changed": "planted"}.get(stage, stage)
+        state = "removed" if gone else {"changed": "planted", "planting": "may be planted"}.get(stage, stage)
         found.append({"document_id": one.document_id, "tenant": one.tenant, "role": one.role, "state": state})
     return found

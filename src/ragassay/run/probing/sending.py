@@ -15,10 +15,10 @@ from ragassay.probe.settings import ProbeSettings
 from ragassay.records.probe import Call, CallReply, PlantedDocument, Probe
 from ragassay.redact import Redaction
 from ragassay.run.clock import SYSTEM_CLOCK, Clock
+from ragassay.run.probing.bodies import MOST_BYTES, Deadline, Line, text_of
 from ragassay.run.probing.credentials import Credentials, Headers, NotAvailableError, without
 from ragassay.run.systems.declared import checked_headers, checked_url
 
-MOST_BYTES = 4_000_000
 KEPT_HEADERS = ("content-type", "cache-control", "x-cache", "server-timing", "x-total-count", "x-debug", "x-trace")
 
 
@@ -43,8 +43,10 @@ class Sender:
         self.sent = 0
         self.credentials = Credentials(settings, self._post)
         self._client = httpx2.Client(
-            timeout=settings.timeout_s, follow_redirects=False, trust_env=False, headers={"accept": "application/json"}
-        )
+            timeout=settings.timeout_s, follow_redirects=False, trust_env=False,
+            headers={"accept": "application/json", "accept-encoding": "identity"},
+        )  # fmt: skip
+        self._line = Line()
 
     def close(self) -> None:
         """Close the connections."""
@@ -142,15 +144,23 @@ class Sender:
         self.sent += 1
         content = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
         typed = [] if body is None else [("content-type", "application/json")]
-        sent = [(name.encode("ascii"), value.encode("latin-1")) for name, value in (*headers, *typed)]
-        with self._client.stream(method, url, headers=sent, content=content) as reply:
+        try:
+            sent = [(name.encode("ascii"), value.encode("latin-1")) for name, value in (*headers, *typed)]
+        except UnicodeEncodeError:
+            told = "a header's name or a credential has letters that no header can carry"
+            raise UsageError(told, field="probe", hint="look at headers, operator, credential, *_header") from None
+        with (
+            Deadline(self._settings.timeout_s, self._line) as ends,
+            self._client.stream(method, url, headers=sent, content=content, extensions={"trace": self._line}) as reply,
+        ):
             data = bytearray()
-            for piece in reply.iter_bytes(64 * 1024):
+            for piece in reply.iter_raw(64 * 1024):
                 data += piece
                 if len(data) > MOST_BYTES:
                     break
+            ends.check()
             self._took_ms = self._clock.since_ms(start)
-            return reply.status_code, bytes(data[:MOST_BYTES]).decode("utf-8", "replace"), dict(reply.headers)
+            return reply.status_code, text_of(reply.headers, bytes(data[:MOST_BYTES])), dict(reply.headers)
 
     def _is_named(self, url: str) -> bool:
         document = self._settings.endpoints.get("document", "")
