@@ -202,7 +202,8 @@ def _oracles(one: Assessment) -> Iterable[str]:
 
 def _over(one: Oracle) -> str:
     documents = " and ".join(f"{count:,}" for count in one.pairs)
-    return f"{one.verdict.replace('_', ' ')} over {documents} documents"
+    told = {"none": "no difference", "not_evaluable": "not evaluable"}.get(one.verdict, one.verdict)
+    return f"{told} over {documents} documents"
 
 
 def lines(
