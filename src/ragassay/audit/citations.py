@@ -10,7 +10,7 @@ from ragassay.records.case import Case
 from ragassay.records.document import Corpus, Document
 from ragassay.records.judgement import Judgement, JudgementSet
 from ragassay.records.protocol import Protocol, Run, Scoring
-from ragassay.records.provenance import SourceFile
+from ragassay.records.provenance import FACTS, SourceFile
 from ragassay.records.score import ScoreTable
 from ragassay.records.trace import TraceContent
 from ragassay.score.cited import Cited, cited, documents_cited
@@ -67,12 +67,13 @@ def _documents(store: Store, corpus: Corpus, wanted: set[tuple[str, str]]) -> It
 
 
 def _told_of(document: Document, corpus: Corpus) -> str:
-    """Its licence, owner and origin: its own word, else that of the whole corpus."""
+    """Licence, owner, origin, collection, authorisation, known limits: its own word, else that of the whole corpus."""
     said = document.provenance.over(corpus.provenance) if document.provenance is not None else corpus.provenance
     facts = [
         f"{name} {getattr(said, name)}" if said is not None and getattr(said, name) else f"{name} not recorded"
-        for name in ("licence", "owner", "origin")
+        for name in FACTS
     ]
+    facts += [f"limit: {one}" for one in (said.limits if said is not None else ())]
     return f"{document.document_id}@{document.version}: {', '.join(facts)}"
 
 

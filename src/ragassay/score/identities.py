@@ -38,6 +38,10 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Part -> names under which a system may declare it: in its settings, or in the `versions` of a response."""
 _PROMPTED = frozenset({"prompt", "sampling"})
+_LISTS = frozenset({"lexical", "vector", "fetch", "fuse", "rerank", "dedup", "assemble"})
+"""Steps whose work is a list; a tool, a guard or a mark of a citation may have none."""
+_HANDS_ON = frozenset({"dedup", "assemble", "guard", "cite"})
+"""Steps that hand items on as they are: what they were ranked by was said before."""
 
 
 class Part(NamedTuple):
@@ -88,14 +92,16 @@ class Reported:
         for key, value in content.versions.items():
             self.versions.setdefault(key, set()).add(value)
         self.kinds |= {one.kind for one in content.steps}
-        lists = [one.items_out for one in content.steps if one.items_out is not None]
-        lists += [content.context] if content.context is not None else []
+        silent = any(one.items_out is None and one.error is None and one.kind in _LISTS for one in content.steps)
+        lists: list[tuple[Item, ...] | None] = [one.items_out for one in content.steps if one.items_out is not None]
+        lists = lists or [content.context]
+        ranked = [one.items_out for one in content.steps if one.items_out is not None and one.kind not in _HANDS_ON]
         answer = content.answer
         self.has.update(
             name
             for name, there in (
-                ("steps", bool(lists)),
-                ("scores", bool(lists) and all(_scored(one) for one in lists[:-1] or lists)),
+                ("steps", None not in lists and not silent),
+                ("scores", all(one is not None and _scored(one) for one in ranked or lists)),
                 ("filters", any(one.filter is not None for one in content.steps)),
                 ("answer", answer is not None),
                 ("citations", answer is not None and answer.citations is not None),

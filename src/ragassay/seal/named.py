@@ -17,7 +17,7 @@ from ragassay.store.absence import absence_of
 NAMED: dict[Act, str] = {"sealed": "protocol", "ran": "run", "scored": "scores", "decided": "decision"}
 """Act with a name -> what it names, as a role of its objects and as the first part of the name in the store."""
 _FROM = {"ran": "protocol", "scored": "run", "decided": "scores"}
-_COMMANDS = {"ran": "run", "scored": "score", "decided": "gate"}
+_COMMANDS = {"sealed": "seal", "ran": "run", "scored": "score", "decided": "gate"}
 
 
 def check_known(entries: Iterable[Entry], made: dict[Act, tuple[Digest, Digest | None]]) -> None:
@@ -56,5 +56,6 @@ def check_names(store: Store, entries: Iterable[Entry], ours: set[Digest]) -> No
             stands = "stands for nothing" if got is None else f"stands for {got}"
             raise LedgerError(
                 f"the name {role}/{name} {stands}; the ledger says in line {one.number} that it is {said}",
-                hint="it was set back, moved or taken away by hand, or a command was cut short: ask that again",
+                hint=f"it was set back, moved or taken away by hand, or `ragassay {_COMMANDS[act]}` was cut short: "
+                "ask that again",
             )

@@ -122,9 +122,11 @@ class Blobs:
         """The bytes of a blob, hashed again (IntegrityError if missing or damaged)."""
         path = self.path(digest)
         try:
-            data = path.read_bytes()
+            data = durable.read_file(path)
         except FileNotFoundError:
             raise missing(digest, path) from None
+        except durable.NoFileError as cause:
+            raise damaged(digest, path, str(cause.strerror)) from None
         except OSError as cause:
             raise durable.failed("read a blob", path, cause) from cause
         if digest_bytes(data) != digest:
@@ -153,7 +155,7 @@ class Blobs:
     def _pieces(digest: str, path: Path) -> Iterator[bytes]:
         before = None
         try:
-            with path.open("rb", buffering=0) as file:
+            with durable.open_file(path) as file:
                 hashed = _Hashed(file)
                 for line in lines.unpack(hashed, name=digest):
                     if before is not None:
@@ -204,7 +206,7 @@ class _Hashed(io.RawIOBase):
 def hash_file(path: Path) -> Digest:
     """The digest of a file, read in pieces."""
     running = hashlib.sha256()
-    with path.open("rb") as stream:
+    with durable.open_file(path) as stream:
         while chunk := stream.read(_CHUNK):
             running.update(chunk)
     return Digest(f"sha256:{running.hexdigest()}")

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import os
 import secrets
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -34,6 +36,7 @@ _HINTS = {
     errno.ENOTDIR: "a file, or a link, stands where a folder should be: take it away, or choose another name",
     errno.ELOOP: "a link stands where a file should be: put the file itself there",
     errno.EISDIR: "a folder stands where a file should be: choose another name",
+    errno.ENXIO: "take it away, and restore the file from a copy of the store",
     errno.ENOTEMPTY: "a folder stands where a file should be: choose another name",
 }
 
@@ -42,6 +45,29 @@ def failed(doing: str, path: Path | str, cause: OSError) -> StoreError:
     """The StoreError for an operating system error: what was being done, where, and what to do next."""
     hint = _HINTS.get(cause.errno or 0, "nothing that was stored before is lost; repeat when the cause is gone")
     return StoreError(f"cannot {doing}: {cause.strerror or cause}", file=str(path), hint=hint)
+
+
+class NoFileError(OSError):
+    """A pipe, a socket or a device stands where a file should be."""
+
+
+def open_file(path: Path) -> io.FileIO:
+    """A file, open for reading. NoFileError for what is none, such as a pipe, on which a reader would wait for ever;
+    IsADirectoryError for a folder."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return io.FileIO(descriptor)
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise NoFileError(errno.ENXIO, "a pipe or a device stands where a file should be", str(path))
+
+
+def read_file(path: Path) -> bytes:
+    """All bytes of a file; raises what `open_file` does."""
+    with open_file(path) as file:
+        return file.readall()
 
 
 def sync_file(descriptor: int) -> None:

@@ -234,7 +234,7 @@ def _create(root: Path) -> None:
 def _check_header(root: Path) -> None:
     header = root / HEADER
     try:
-        found = load_json(header.read_bytes())
+        found = load_json(durable.read_file(header))
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(
             "this is not a store",

@@ -116,7 +116,7 @@ class Ledger:
         if path is None:
             return None
         try:
-            return parse(Head, path.read_bytes(), file=str(path))
+            return parse(Head, durable.read_file(path), file=str(path))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as cause:
@@ -218,7 +218,7 @@ class Ledger:
         try:
             if self.path.stat().st_size > MOST_BYTES:
                 raise LedgerError(f"more than {MOST_BYTES} bytes", file=str(self.path), hint=_HINT)
-            return self.path.read_bytes()
+            return durable.read_file(self.path)
         except FileNotFoundError:
             return b""
         except IsADirectoryError:

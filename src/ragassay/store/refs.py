@@ -93,7 +93,7 @@ class Refs:
         """What a name stands for (StoreError with the nearest name if there is none)."""
         path = self.path(name)
         try:
-            data = path.read_bytes()
+            data = durable.read_file(path)
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             raise self._unknown(name) from None
         except OSError as cause:

@@ -86,9 +86,15 @@ def test_what_is_not_what_the_run_reaches_is_refused_and_no_folder_is_left(name:
     assert {one.name for one in exported.parent.iterdir()} == around
 
 
-def test_the_page_of_another_version_is_not_held_against_this_one(exported: Path) -> None:
+def test_the_page_of_another_version_is_not_held_against_this_one_and_that_is_said(
+    exported: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = written(exported, lambda one, members: other_page(one, members) | {"ragassay_version": "99"})
-    unpack(path, exported.parent / "copy")
+    capsys.readouterr()
+    assert code("import", str(path), "--store", "copy") == 0
+    assert "nobody held that against the records" in capsys.readouterr().err
+    assert code("import", str(exported), "--store", "own") == 0
+    assert "nobody held" not in capsys.readouterr().err
 
 
 def test_the_same_with_no_change_is_the_same_file(exported: Path) -> None:

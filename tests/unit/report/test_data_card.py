@@ -191,6 +191,9 @@ def test_explain_tells_the_same_of_each_citation(
     assert "not known whole: it is tied to no document" in told[2]
     assert all(one.endswith("entails its claim: not judged") for one in told)
     documents = [one["told"] for one in hops if one["what"] == "cited document"]
-    assert documents[0] == "rain@1: licence CC-BY-4.0, owner The town, origin not recorded"
+    assert documents[0] == (
+        "rain@1: origin not recorded, owner The town, licence CC-BY-4.0, collection not recorded, "
+        "authorisation not recorded, limit: box 3 is lost"
+    )
     digest = hashlib.sha256((tmp_path / "documents.jsonl").read_bytes()).hexdigest()
     assert any(digest in one["told"] for one in hops if one["what"] == "source file")

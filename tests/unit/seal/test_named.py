@@ -24,6 +24,7 @@ from ragassay.seal.evidence import made_of
 from ragassay.seal.signatures import signers
 from ragassay.seal.trust import read_trust
 from ragassay.store import Store
+from ragassay.store.ledger import Ledger
 
 __all__ = ["made_once", "project"]
 TABLES = [
@@ -192,3 +193,38 @@ def test_a_clock_that_was_set_back_gives_a_revoked_key_no_time(project: Path) ->
     for times in ((early, early, late), (early, late, early), (late, early, early)):
         with pytest.raises(UntrustedKeyError, match="was revoked"):
             signers(store, trust, "numbers", scores, entries(*times))
+
+
+CUTS = {
+    "sealed": (("seal", "--sign", "release.key", "--name", "good"), "`ragassay seal` was cut short"),
+    "ran": (("run", "--name", "good"), "`ragassay run` was cut short"),
+    "scored": (("score", "good", "--measure", "token_f1"), "`ragassay score` was cut short"),
+    "decided": (("gate", "good", "--as-of", "2026-08-03"), "`ragassay gate` was cut short"),
+}
+
+
+@pytest.mark.parametrize("act", CUTS)
+def test_a_command_that_was_cut_between_name_and_ledger_is_named_and_repeating_it_mends_that(
+    act: str, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, told = CUTS[act]
+    settings = project / "ragassay.toml"
+    if act in ("sealed", "ran"):
+        settings.write_text(settings.read_text().replace('as_of = "2026-08-01"', 'as_of = "2026-08-01"\nseed = 5'))
+    before = Ledger.record
+
+    def cut(self: Ledger, what: str, *given: object, **more: object) -> object:
+        if what == act:
+            raise KeyboardInterrupt
+        return before(self, what, *given, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Ledger, "record", cut)
+    assert code(*words) not in (0, 1)
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_STATE_HOME", str(project / "state"))
+    monkeypatch.chdir(project)
+    capsys.readouterr()
+    assert code("verify", "good") == 5
+    assert told in capsys.readouterr().err
+    assert code(*words) in (0, 1)
+    assert code("verify", "good") == 0
