@@ -124,7 +124,7 @@ def decided(
         assessment=given.assessment,
         standing=now,
         variation=variation_of(policy, ours),
-        notes=tuple(notes_of(rules, ours, theirs, reference, found)),
+        notes=tuple(notes_of(rules, ours, theirs, reference, found, asked)),
     )
     return Decided(decision, store.put_record(decision), rules, ours, theirs, asked, world)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ragassay.gate.check import Finding
 from ragassay.gate.evidence import Evidence
+from ragassay.gate.verdicts import NO_NEED, Question
 from ragassay.gate.weak_baseline import HOW
 from ragassay.records.base import Digest
 from ragassay.records.policy import Policy
@@ -15,9 +16,11 @@ MOST_WARNINGS = 10
 
 
 def notes_of(
-    policy: Policy, candidate: Evidence, baseline: Evidence | None, reference: Digest | None, found: Sequence[Finding]
-) -> Iterator[str]:
-    """One sentence or two each. `found`: what `policy check` finds on these questions and measures."""
+    policy: Policy, candidate: Evidence, baseline: Evidence | None, reference: Digest | None, found: Sequence[Finding],
+    asked: Sequence[Question] = (),
+) -> Iterator[str]:  # fmt: skip
+    """One sentence or two each. `found`: what `policy check` finds on these questions and measures; `asked`: the
+    verdicts of the questions."""
     if baseline is not None and reference is None and not policy.reference:
         yield f"The strength of the baseline was not checked. What checks it: {HOW}."
     if baseline is not None and policy.variation:
@@ -29,6 +32,10 @@ def notes_of(
     if candidate.twins:
         count = many(candidate.twins, "question asks", "questions ask")
         yield f"{count} what another one asks, though nobody declared it, and count as one: `ragassay benchmark check`."
+    bare = sum(NO_NEED in one.verdict.reasons for one in asked)
+    if bare and (policy.needs or policy.bands or policy.verdicts):  # else nobody asked for verdicts
+        count = many(bare, "question that was answered has", "questions that were answered have")
+        yield f"{count} no verdict: nothing says what a good answer needs ([[policy.needs]])."
     warnings = [one for one in found if one.level == "warning"]
     for one in warnings[:MOST_WARNINGS]:
         yield f"{one.field}: {one.message}."

@@ -12,23 +12,28 @@ from ragassay.errors import UsageError
 
 MOST_BYTES = 1024 * 1024
 """A larger file is something else."""
+MOST_DEEP = 64
+"""Tables and arrays within each other; a file that is nested deeper is something else."""
 
 
 def read_toml(path: Path, *, what: str, absent: str) -> tuple[str, dict[str, Any]]:
     """The text of a file and the values in it, unchecked; a byte order mark is not part of it.
 
-    UsageError if it cannot be read, is larger than MOST_BYTES or is no TOML; `what` names the file that is expected,
-    `absent` is the hint if there is none.
+    UsageError if it cannot be read, is larger than MOST_BYTES, is nested deeper than MOST_DEEP or is no TOML; `what`
+    names the file that is expected, `absent` is the hint if there is none.
     """
     text = _read_text(path, what, absent)
     try:
-        return text, tomllib.loads(text)
+        values = tomllib.loads(text)
     except (ValueError, RecursionError) as cause:  # ValueError: TOMLDecodeError, and a number of too many digits
         line = re.search(r"line (\d+)", str(cause))
         why = "nested too deeply" if isinstance(cause, RecursionError) else cause
         raise UsageError(
             f"not TOML: {why}", file=str(path), line=int(line[1]) if line else None, hint="see toml.io for the syntax"
         ) from None
+    if _too_deep(values):
+        raise UsageError("not TOML: nested too deeply", file=str(path), hint=f"at most {MOST_DEEP} within each other")
+    return text, values
 
 
 def _read_text(path: Path, what: str, absent: str) -> str:
@@ -42,6 +47,17 @@ def _read_text(path: Path, what: str, absent: str) -> str:
         raise UsageError(f"there is no {path}", hint=absent) from None
     except (OSError, UnicodeDecodeError) as cause:
         raise UsageError(f"cannot be read: {cause}", file=str(path), hint="it must be a UTF-8 text file") from None
+
+
+def _too_deep(values: dict[str, Any]) -> bool:
+    """Whether a value stands below more than MOST_DEEP others; tomllib reads dotted keys of any depth."""
+    level: list[Any] = [values]
+    for _ in range(MOST_DEEP):
+        level = [one for box in level for one in (box.values() if isinstance(box, dict) else box)
+                 if isinstance(one, dict | list)]  # fmt: skip
+        if not level:
+            return False
+    return True
 
 
 def without_dates(value: Any) -> Any:

@@ -147,6 +147,8 @@ def test_a_band_may_allow_declining_or_demand_an_answer(tmp_path: Path) -> None:
         return [one.verdict.verdict for one in questions(bench.store, arm, policy, world_of(bench, arm))]
 
     assert said(["answered", "abstained"]) == ["good", "open"], "of an answer nothing is needed"
+    policy = msgspec.convert({"name": "p", "bands": {"high": {"outcomes": ["answered"]}}}, Policy)
+    assert "no_need" in questions(bench.store, arm, policy, world_of(bench, arm))[1].verdict.reasons, "and that is why"
     assert said(["answered"]) == ["bad", "open"]
     needs = [{"measure": RECALL, "at_least": 1.0}]
     assert said(["answered", "abstained"], needs) == ["good", "good"]

@@ -108,3 +108,14 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, text: str, line: in
 def test_measures_are_spelled_in_one_way() -> None:
     rows = [{"measure": "R@5", "at_least": 0.5}]
     assert policy_of({"name": "p", "rules": rows}).rules[0].measure == "recall@5"
+
+
+@pytest.mark.parametrize(
+    "text", ["x" + ".y" * 5000 + " = 1", "x = " + "[" * 900 + "]" * 900, "[" + ".".join("a" * 200) + "]"]
+)
+def test_what_is_nested_deeper_than_any_settings_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text(f"{text}\n")
+    with pytest.raises(UsageError, match="nested too deeply") as raised:
+        read_policy(path)
+    assert raised.value.file == str(path)

@@ -223,6 +223,15 @@ def test_questions_that_hide_as_candidates_are_told(make: Any) -> None:
     assert "note: 30 questions are candidates" in project.do("gate", "--as-of", "2099-01-01")[1]
 
 
+def test_answers_of_which_nothing_is_needed_are_told(make: Any) -> None:
+    """Bands, and no need: every answer is open, and a reader is told why."""
+    project = make(policy=POLICY + '[policy.bands.high]\noutcomes = ["answered"]\n')
+    project.run()
+    _, decision = project.gate()
+    told = "30 questions that were answered have no verdict: nothing says what a good answer needs ([[policy.needs]])."
+    assert told in decision["notes"]
+
+
 def test_a_declared_difference_is_told(make: Any) -> None:
     """Labels that were moved to whatever the candidate returns: it was declared, so a reader must see that."""
     project = make(policy=MARGIN.replace('"p"', '"p"\nvariation = ["benchmark"]'), size=60)
