@@ -11,6 +11,7 @@ import msgspec
 from ragassay.claims import splitter
 from ragassay.records.canonical import digest_of, parse_value
 from ragassay.records.judgement import About, JudgeIdentity, judge_digest
+from ragassay.records.text import many
 from ragassay.records.trace import Failure
 from ragassay.run.judges.cache import Replies
 from ragassay.run.judges.contract import Item, Verdict
@@ -83,7 +84,7 @@ class Decomposer:
 
     async def _cut(self, item: Item, repeat: int, *, first: bool) -> Verdict:
         if len(item.answer) > self.settings.answer_characters:
-            told = f"{len(item.answer)} characters; answer_characters is {self.settings.answer_characters}"
+            told = f"{many(len(item.answer), 'character')}; answer_characters is {self.settings.answer_characters}"
             return _error("answer_too_long", told, Failure(cause="guard", code="answer_too_long"))
         meter = Meter()
         verdict = _error("nothing", "nothing was asked")
